@@ -1,0 +1,1 @@
+"""The site: settings, URLs, Celery, the supervisor, and the pages that compose rooms."""

@@ -1,0 +1,14 @@
+"""All addresses. They answer with and without the last slash, without a redirect."""
+
+from django.urls import include, path, re_path
+from drf_spectacular.views import SpectacularAPIView
+
+from portal import health
+
+urlpatterns = [
+    re_path(r"^livez/?$", health.livez, name="livez"),
+    re_path(r"^readyz/?$", health.readyz, name="readyz"),
+    re_path(r"^metrics/?$", health.metrics, name="metrics"),
+    re_path(r"^api/schema/?$", SpectacularAPIView.as_view(), name="api-schema"),
+    path("accounts/", include("allauth.urls")),
+]
