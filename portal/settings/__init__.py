@@ -1,1 +1,1 @@
-"""Settings of one installation: ``base`` is the same everywhere; choose ``local``, ``production`` or ``test``."""
+"""Settings of one installation: ``base`` is the same everywhere, then ``local``, ``production`` or ``test``."""

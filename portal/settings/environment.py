@@ -17,6 +17,11 @@ def data_folder() -> Path:
     return Path(env.str("SLUICE_DATA", default=str(ROOT / "var"))).resolve()
 
 
+def _text(name: str, default: str | None) -> str:
+    """The variable; without a default it must be set."""
+    return env.str(name) if default is None else env.str(name, default=default)
+
+
 def database(default_url: str | None = None) -> dict[str, Any]:
     """Django's description of the one PostgreSQL database.
 
@@ -25,10 +30,7 @@ def database(default_url: str | None = None) -> dict[str, Any]:
     thread of its own, so only a pool saves the log-in per request there; a prefork worker must not have one,
     because a pool does not survive a fork.
     """
-    url = (
-        env.str("SLUICE_DATABASE_URL", default=default_url) if default_url else env.str("SLUICE_DATABASE_URL")
-    )
-    config = dict(env.db_url_config(url))
+    config = dict(env.db_url_config(_text("SLUICE_DATABASE_URL", default_url)))
     password = env.str("SLUICE_DATABASE_PASSWORD", default="").strip()
     if password:
         config["PASSWORD"] = password
@@ -45,7 +47,7 @@ def database(default_url: str | None = None) -> dict[str, Any]:
 
 def redis_url(name: str, default: str | None = None) -> str:
     """A Redis URL with the password from ``SLUICE_REDIS_PASSWORD(_FILE)`` put in, unless it has one."""
-    url = env.str(name, default=default) if default else env.str(name)
+    url = _text(name, default)
     password = env.str("SLUICE_REDIS_PASSWORD", default="").strip()
     parts = urlsplit(url)
     if not password or "@" in parts.netloc:

@@ -1,17 +1,23 @@
 """Tests: real PostgreSQL and Redis, which ``./run test`` starts; cheap password hashes, mail in memory."""
 
+import os
+
 from portal.settings import logs
 from portal.settings.base import *  # noqa: F403
 from portal.settings.environment import database, redis_url
 
+# Parallel test processes share one Redis; each has two numbered databases of its own there.
+_PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_REDIS = redis_url("SLUICE_BROKER_URL", "redis://127.0.0.1:6379/0").rsplit("/", 1)[0]
+
 SECRET_KEY = "only-for-tests-" + "0" * 40
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "testserver"]
 DATABASES = {"default": database("postgres://sluice@127.0.0.1:5432/sluice")}
-CELERY_BROKER_URL = redis_url("SLUICE_BROKER_URL", "redis://127.0.0.1:6379/0")
+CELERY_BROKER_URL = f"{_REDIS}/{2 * _PROCESS}"
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": redis_url("SLUICE_CACHE_URL", "redis://127.0.0.1:6379/1"),
+        "LOCATION": f"{_REDIS}/{2 * _PROCESS + 1}",
     },
 }
 STORAGES = {
