@@ -1,0 +1,1 @@
+"""People, roles, the base of policies, service tokens."""

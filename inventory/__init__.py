@@ -1,0 +1,1 @@
+"""GPU models, nodes, pools, capacity and reserve as dated facts."""

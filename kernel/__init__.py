@@ -1,0 +1,1 @@
+"""What every room stands on. Imports none of them."""

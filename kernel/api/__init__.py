@@ -1,0 +1,1 @@
+"""The ground of every room's API: views, pages of lists, addresses."""

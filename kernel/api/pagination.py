@@ -1,0 +1,35 @@
+"""Lists are paged: ``?page=``, ``?page_size=`` up to 500, answered with ``count`` and ``results``."""
+
+from typing import Any
+
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from kernel.errors import Invalid
+
+MAX_PAGE_SIZE = 500
+
+
+class PagePagination(PageNumberPagination):
+    page_size = 100
+    page_size_query_param = "page_size"
+    max_page_size = MAX_PAGE_SIZE
+
+    def get_page_size(self, request: Request) -> int:
+        raw = request.query_params.get("page_size")
+        if raw is None:
+            return int(self.page_size)
+        if not (raw.isascii() and raw.isdigit() and 1 <= int(raw[:6]) <= MAX_PAGE_SIZE):
+            raise Invalid({"page_size": f"“{raw[:40]}” is not a whole number from 1 to {MAX_PAGE_SIZE}"})
+        return int(raw)
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response({"count": self.page.paginator.count, "results": data})
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "required": ["count", "results"],
+            "properties": {"count": {"type": "integer"}, "results": schema},
+        }

@@ -1,0 +1,103 @@
+"""How states, tiers and GPU models look: an icon, a word and a tone, the same on every screen.
+
+Tones are classes (``tone-ok`` and so on). Nothing is said by colour alone: each look has an icon and a word.
+"""
+
+import zlib
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+
+@dataclass(frozen=True)
+class Look:
+    """`tone`: ok, waiting, bad, paused, none (finished or not begun) or unknown."""
+
+    icon: str
+    word: str | Promise
+    tone: str
+
+
+_STATES: dict[str, Look] = {
+    # Projects
+    "draft": Look("draft", _("Draft"), "none"),
+    "submitted": Look("waiting", _("Submitted"), "waiting"),
+    "active": Look("ok", _("Active"), "ok"),
+    "rejected": Look("failed", _("Rejected"), "bad"),
+    "suspended": Look("paused", _("Suspended"), "paused"),
+    "closed": Look("closed", _("Closed"), "none"),
+    # Jobs
+    "queued": Look("waiting", _("Waiting"), "waiting"),
+    "starting": Look("starting", _("Starting"), "waiting"),
+    "running": Look("running", _("Running"), "ok"),
+    "pausing": Look("paused", _("Pausing"), "paused"),
+    "paused": Look("paused", _("Paused"), "paused"),
+    "stopping": Look("stopping", _("Stopping"), "waiting"),
+    "succeeded": Look("ok", _("Succeeded"), "ok"),
+    "failed": Look("failed", _("Failed"), "bad"),
+    "cancelled": Look("closed", _("Cancelled"), "none"),
+    "timed_out": Look("failed", _("Timed out"), "bad"),
+    # Attempts and their causes
+    "assigned": Look("waiting", _("Assigned"), "waiting"),
+    "ended": Look("closed", _("Ended"), "none"),
+    "unknown": Look("unknown", _("Unknown"), "unknown"),
+    "finished": Look("ok", _("Finished"), "ok"),
+    "user": Look("stop", _("Stopped by a person"), "none"),
+    "timeout": Look("failed", _("Reached its max runtime"), "bad"),
+    "preempted": Look("preempted", _("Preempted"), "paused"),
+    "node_lost": Look("node-lost", _("Node lost"), "bad"),
+    "hardware": Look("failed", _("Hardware fault"), "bad"),
+    "launch_failed": Look("failed", _("Launch failed"), "bad"),
+    # Nodes and devices
+    "up": Look("ok", pgettext_lazy("node state", "Up"), "ok"),
+    "draining": Look("draining", _("Draining"), "paused"),
+    "down": Look("node-lost", pgettext_lazy("node state", "Down"), "bad"),
+    "suspect": Look("alert", _("Suspect"), "waiting"),
+    "maintenance": Look("maintenance", _("Maintenance"), "paused"),
+    # Requests, approvals and checks
+    "approved": Look("ok", _("Approved"), "ok"),
+    "returned": Look("comment", _("Returned"), "waiting"),
+    "withdrawn": Look("closed", _("Withdrawn"), "none"),
+    "expired": Look("closed", _("Expired"), "none"),
+    "pass": Look("ok", _("Pass"), "ok"),
+    "warning": Look("alert", _("Warning"), "waiting"),
+    "block": Look("failed", _("Blocks"), "bad"),
+    # People and tokens
+    "deactivated": Look("closed", _("Deactivated"), "none"),
+    "revoked": Look("closed", _("Revoked"), "none"),
+    # Milestones
+    "planned": Look("open", _("Planned"), "none"),
+    "met": Look("ok", _("Met"), "ok"),
+    "slipped": Look("calendar-late", _("Slipped"), "bad"),
+}
+
+_TIERS = {
+    "high": (3, pgettext_lazy("tier", "High")),
+    "mid": (2, pgettext_lazy("tier", "Mid")),
+    "low": (1, pgettext_lazy("tier", "Low")),
+}
+
+_MODEL_TOKENS = ("h200", "h100", "a100", "l40s")
+_OTHER_HUES = 4
+
+
+def state_look(state: str) -> Look:
+    """The look of a state; one that has no entry is shown by its own name, never hidden."""
+    known = _STATES.get(state)
+    return known or Look("open", state.replace("_", " ").capitalize(), "none")
+
+
+def tier_look(tier: str | None) -> tuple[int, str | Promise]:
+    """Filled bars (0 to 3) and word of a priority tier."""
+    return _TIERS.get(tier or "", (0, _("No tier")))
+
+
+def model_class(gpu_model: str) -> str:
+    """The class that carries a GPU model's hue: fixed for known models, stable by name for others."""
+    name = gpu_model.lower()
+    for token in _MODEL_TOKENS:
+        if token in name:
+            return f"model-{token}"
+    return f"model-other-{zlib.crc32(name.encode()) % _OTHER_HUES + 1}"

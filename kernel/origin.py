@@ -1,0 +1,31 @@
+"""From where an act came: set by the middleware and by task and command edges, read by the audit log."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    via: str
+    """browser, api, agent, task or command."""
+    address: str = ""
+    token: str = ""
+    """Name of the service token, never its value."""
+
+
+_origin: ContextVar[Origin] = ContextVar("origin", default=Origin("command"))  # noqa: B039 - frozen
+
+
+def current_origin() -> Origin:
+    return _origin.get()
+
+
+@contextmanager
+def origin(value: Origin) -> Iterator[None]:
+    token = _origin.set(value)
+    try:
+        yield
+    finally:
+        _origin.reset(token)

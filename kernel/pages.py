@@ -1,0 +1,47 @@
+"""The pages' renderer of errors, and the origin of every act that comes by HTTP."""
+
+from collections.abc import Callable
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from kernel.errors import PortalError, Unauthenticated
+from kernel.origin import Origin, origin
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+
+class OriginMiddleware:
+    """Says to the audit log from where a request came. Behind a proxy, the server sets the address."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        via = "api" if request.path.startswith("/api/") else "agent" if is_agent(request) else "browser"
+        with origin(Origin(via, request.META.get("REMOTE_ADDR", ""))):
+            return self.get_response(request)
+
+
+class ErrorPageMiddleware:
+    """Shows a refusal as a page with its status; who is not signed in is asked to."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if isinstance(error, Unauthenticated):
+            return redirect_to_login(request.get_full_path())
+        if isinstance(error, PortalError):
+            template = "404.html" if error.status == 404 else "403.html" if error.status == 403 else "error.html"
+            return render(request, template, {"error": error}, status=error.status)
+        return None
+
+
+def is_agent(request: HttpRequest) -> bool:
+    """Whether a node speaks, not a person."""
+    return request.path.startswith("/agent/")

@@ -1,0 +1,212 @@
+"""Small pictures in cells, made on the server as SVG.
+
+Colours come from classes (the content-security policy forbids style attributes) and follow the theme. The
+functions are pure: numbers in, markup out; every text given to them is escaped.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+BAR_HEIGHT = 8
+TICK_HEIGHT = 14
+TICK_WIDTH = 2
+CAP_HEIGHT = 6
+SPARK_HEIGHT = 20
+
+
+@dataclass(frozen=True)
+class Usage:
+    """GPUs in use, guaranteed and allowed at most; `scale` is the amount that fills the whole width."""
+
+    used: float
+    guaranteed: float
+    limit: float
+    scale: float | None = None
+
+    @property
+    def full(self) -> float:
+        """The amount at the right edge; never zero, so that an empty bar can be drawn."""
+        return max(self.scale or max(self.limit, self.used, self.guaranteed), 1e-9)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One part of a stacked bar: its amount, its class and what it is called."""
+
+    amount: float
+    css_class: str
+    label: str = ""
+
+
+def _figure(value: float) -> str:
+    """A coordinate with at most two decimals, written without a locale."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _rect(x: float, width: float, css_class: str) -> SafeString:
+    if width <= 0:
+        return SafeString("")
+    top = (TICK_HEIGHT + 2 - BAR_HEIGHT) / 2
+    return format_html(
+        '<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="2"/>',
+        css_class,
+        _figure(x),
+        _figure(top),
+        _figure(width),
+        BAR_HEIGHT,
+    )
+
+
+def usage_bar(usage: Usage, *, label: str, width: int = 94, css_class: str = "") -> SafeString:
+    """Used, guaranteed and limit in one bar.
+
+    The track ends at the limit, the fill at what is used (the part over the guarantee is pale), the tick
+    stands at the guarantee. Use beyond the limit is drawn and marked, never cut off silently.
+    """
+    unit = width / usage.full
+    end = min(usage.limit * unit, width)
+    within = min(usage.used, usage.guaranteed) * unit
+    filled = min(usage.used * unit, width)
+    parts = [
+        _rect(0, max(end, 1.0), "bar-track"),
+        _rect(0, filled, "bar-pale" if usage.used <= usage.limit else "bar-pale bar-beyond"),
+        _rect(0, min(within, width), "bar-used"),
+    ]
+    if usage.guaranteed > 0:
+        parts.append(_tick(min(usage.guaranteed * unit, width), width))
+    return format_html(
+        '<svg class="usage-bar {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
+        css_class,
+        width + TICK_WIDTH,
+        TICK_HEIGHT + 2,
+        label,
+        format_html_join("", "{}", ((part,) for part in parts)),
+    )
+
+
+def _tick(x: float, width: int) -> SafeString:
+    """The guarantee, outlined in the background so that it stands out on the fill."""
+    left = min(max(x - TICK_WIDTH / 2, 0), width)
+    return format_html(
+        '<rect class="bar-tick-edge" x="{}" y="0" width="{}" height="{}"/>'
+        '<rect class="bar-tick" x="{}" y="1" width="{}" height="{}"/>',
+        _figure(left - 1),
+        TICK_WIDTH + 2,
+        TICK_HEIGHT + 2,
+        _figure(left),
+        TICK_WIDTH,
+        TICK_HEIGHT,
+    )
+
+
+def cap_bar(value: float, cap: float, *, label: str, width: int = 276) -> SafeString:
+    """A grey bar of what is used of a cap; full and marked when the cap is passed."""
+    share = value / cap if cap > 0 else (1.0 if value > 0 else 0.0)
+    return format_html(
+        '<svg class="cap-bar {}" viewBox="0 0 {} {}" width="{}" height="{}" preserveAspectRatio="none" '
+        'role="img" aria-label="{}"><rect class="bar-track" width="{}" height="{}" rx="2"/>'
+        '<rect class="cap-fill" width="{}" height="{}" rx="2"/></svg>',
+        "is-over" if share > 1 else "",
+        width,
+        CAP_HEIGHT,
+        width,
+        CAP_HEIGHT,
+        label,
+        width,
+        CAP_HEIGHT,
+        _figure(width * min(max(share, 0.0), 1.0)),
+        CAP_HEIGHT,
+    )
+
+
+def stacked_bar(segments: Sequence[Segment], *, label: str, width: int = 300, height: int = 12) -> SafeString:
+    """Parts of a whole side by side, one class each, a hairline between them."""
+    total = sum(segment.amount for segment in segments)
+    rects: list[SafeString] = []
+    x = 0.0
+    for segment in segments:
+        part = width * segment.amount / total if total > 0 else 0.0
+        if part > 0:
+            rects.append(
+                format_html(
+                    '<rect class="{}" x="{}" width="{}" height="{}"><title>{}</title></rect>',
+                    segment.css_class,
+                    _figure(x),
+                    _figure(max(part - 1, 0.5)),
+                    height,
+                    segment.label,
+                )
+            )
+        x += part
+    return format_html(
+        '<svg class="stacked-bar" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
+        width,
+        height,
+        label,
+        format_html_join("", "{}", ((rect,) for rect in rects)),
+    )
+
+
+def tier_bars(level: int) -> SafeString:
+    """Three rising bars, `level` of them filled (3 high, 2 mid, 1 low, 0 none)."""
+    bars = format_html_join(
+        "",
+        '<rect class="{}" x="{}" y="{}" width="2.5" height="{}" rx=".5"/>',
+        (("tier-on" if index < level else "tier-off", index * 4, 9 - 3 * index, 3 * (index + 1)) for index in range(3)),
+    )
+    return format_html('<svg class="tier-bars tier-{}" width="11" height="12" aria-hidden="true">{}</svg>', level, bars)
+
+
+def spark(values: Sequence[float | None], *, label: str, width: int = 72) -> SafeString:
+    """A line over equal steps on a fixed scale of 0 to 100; a missing value is a hatched gap, never zero."""
+    step = width / max(len(values) - 1, 1)
+    runs = [(key, list(group)) for key, group in groupby(enumerate(values), lambda pair: pair[1] is None)]
+    parts: list[SafeString] = []
+    for is_gap, run in runs:
+        if is_gap:
+            parts.append(_gap(run[0][0], run[-1][0], step, width))
+        else:
+            parts.append(_run([(index * step, value) for index, value in run if value is not None]))
+    return format_html(
+        '<svg class="spark" width="{}" height="{}" role="img" aria-label="{}">{}'
+        '<line class="spark-base" x1="0" y1="19.5" x2="{}" y2="19.5"/></svg>',
+        width,
+        SPARK_HEIGHT,
+        label,
+        format_html_join("", "{}", ((part,) for part in parts)),
+        width,
+    )
+
+
+def _gap(first: int, last: int, step: float, width: int) -> SafeString:
+    start = max((first - 1) * step, 0.0)
+    end = min((last + 1) * step, float(width))
+    return format_html(
+        '<rect class="no-data" x="{}" y="0" width="{}" height="{}"/>',
+        _figure(start),
+        _figure(end - start),
+        SPARK_HEIGHT,
+    )
+
+
+def _run(points: Iterable[tuple[float, float]]) -> SafeString:
+    """One unbroken stretch: a pale area under a line; a single value is a dot."""
+    placed = [(x, _spark_y(value)) for x, value in points]
+    if len(placed) == 1:
+        x, y = placed[0]
+        return format_html('<circle class="spark-dot" cx="{}" cy="{}" r="1.25"/>', _figure(x), _figure(y))
+    line = " ".join(f"{_figure(x)},{_figure(y)}" for x, y in placed)
+    base = SPARK_HEIGHT - 1
+    area = f"{_figure(placed[0][0])},{base} {line} {_figure(placed[-1][0])},{base}"
+    return format_html(
+        '<polygon class="spark-area" points="{}"/><polyline class="spark-line" points="{}"/>', area, line
+    )
+
+
+def _spark_y(value: float) -> float:
+    inner = SPARK_HEIGHT - 3
+    return 1 + inner * (1 - min(max(value, 0.0), 100.0) / 100)

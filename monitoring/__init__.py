@@ -1,0 +1,1 @@
+"""Telemetry: samples, latest values, use."""

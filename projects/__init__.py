@@ -1,0 +1,1 @@
+"""Registry: projects, members, stages, milestones, the dated tier in force."""

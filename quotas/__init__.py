@@ -1,0 +1,1 @@
+"""Dated claims on capacity; grants, and the acts that change capacity."""

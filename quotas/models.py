@@ -1,0 +1,97 @@
+"""The ledger: who holds which part of the capacity, when. Rows are never rewritten, only ended or voided."""
+
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Person
+from inventory.models import GpuModel, Pool
+from kernel.unit import LockRank
+from projects.models import Project, ResearchArea
+
+
+class Resource(models.TextChoices):
+    """Units: whole GPUs, cores, bytes of memory, bytes of storage."""
+
+    GPU = "gpu", _("GPU")
+    CPU = "cpu", _("CPU")
+    MEMORY = "memory", _("Memory")
+    STORAGE = "storage", _("Storage")
+
+
+class ClaimKind(models.TextChoices):
+    """Base claims replace each other; the others come on top of the base."""
+
+    BASE = "base", _("Base")
+    TEMPORARY = "temporary", _("Temporary")
+    LENT = "lent", _("Lent")
+    EMERGENCY = "emergency", _("Emergency")
+    RESERVED = "reserved", _("Reserved")
+
+
+class Claim(models.Model):
+    """A holder's guarantee and limit of one resource during an interval.
+
+    Holder is exactly one of project, research area, pool, reservation. An area's claim is what the area is
+    promised on top of its projects' own; a pool's claim is what a dedicated pool holds for its purpose.
+    ``limit`` null: no limit. At every instant the guarantees on a GPU model sum to at most capacity − reserve;
+    emergency claims count against the reserve instead. The database refuses anything else at commit.
+    """
+
+    lock_rank = LockRank.QUOTA
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, null=True, related_name="claims")
+    area = models.ForeignKey(ResearchArea, on_delete=models.PROTECT, null=True, related_name="claims")
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, null=True, related_name="claims")
+    reservation = models.BigIntegerField(null=True)
+    resource = models.CharField(max_length=10, choices=Resource.choices)
+    gpu_model = models.ForeignKey(GpuModel, on_delete=models.PROTECT, null=True, related_name="claims")
+    kind = models.CharField(max_length=12, choices=ClaimKind.choices, default=ClaimKind.BASE)
+    guaranteed = models.BigIntegerField()
+    limit = models.BigIntegerField(null=True)
+    during = DateTimeRangeField()
+    source = models.CharField(max_length=60, default="grant")
+    """What made it: grant, and later request, review round, reservation."""
+    reason = models.TextField(blank=True)
+    granted_by = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, related_name="+")
+    granted_at = models.DateTimeField()
+    voided_at = models.DateTimeField(null=True)
+    """Set when a future claim is superseded before it ever took effect."""
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="claim_one_holder",
+                condition=(
+                    Q(project__isnull=False, area__isnull=True, pool__isnull=True, reservation__isnull=True)
+                    | Q(project__isnull=True, area__isnull=False, pool__isnull=True, reservation__isnull=True)
+                    | Q(project__isnull=True, area__isnull=True, pool__isnull=False, reservation__isnull=True)
+                    | Q(project__isnull=True, area__isnull=True, pool__isnull=True, reservation__isnull=False)
+                ),
+            ),
+            models.CheckConstraint(
+                name="claim_gpu_model_iff_gpu",
+                condition=(Q(resource="gpu") & Q(gpu_model__isnull=False))
+                | (~Q(resource="gpu") & Q(gpu_model__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="claim_amounts",
+                condition=Q(guaranteed__gte=0) & (Q(limit__isnull=True) | Q(limit__gte=F("guaranteed"))),
+            ),
+            ExclusionConstraint(
+                name="claim_one_base_of_project",
+                expressions=[
+                    ("project", RangeOperators.EQUAL),
+                    ("resource", RangeOperators.EQUAL),
+                    (Coalesce("gpu_model", 0), RangeOperators.EQUAL),
+                    ("during", RangeOperators.OVERLAPS),
+                ],
+                condition=Q(kind="base", voided_at__isnull=True),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["gpu_model", "project"], name="claim_model_project"),
+            models.Index(fields=["project", "resource"], name="claim_project_resource"),
+        ]

@@ -1,0 +1,1 @@
+"""Jobs, attempts, dispatch, launchers, charges."""
