@@ -1,6 +1,6 @@
 """State machines: one table each, one function that changes a state."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -49,15 +49,22 @@ class Stateful(Protocol):
 
 
 def transition(
-    row: Any, event: str, *, actor: Actor, reason: str = "", data: Mapping[str, Any] | None = None
+    row: Any,
+    event: str,
+    *,
+    actor: Actor,
+    reason: str = "",
+    data: Mapping[str, Any] | None = None,
+    fields: Sequence[str] = (),
 ) -> StateChange:
     """Move ``row`` (locked by the caller) by ``event``: write ``state`` and the history row together.
 
-    The only place that assigns ``state``. Raises ``IllegalTransition``.
+    ``fields`` were set by the caller and belong to the new state (an end's cause and instant): they are written
+    in the same statement. The only place that assigns ``state``. Raises ``IllegalTransition``.
     """
     source = row.state
     row.state = row.machine.target(source, event)
-    row.save(update_fields=["state"])
+    row.save(update_fields=["state", *fields])
     return StateChange.objects.create(
         machine=row.machine.name,
         event=event,
