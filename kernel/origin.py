@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,11 @@ _origin: ContextVar[Origin] = ContextVar("origin", default=Origin("command"))  #
 
 def current_origin() -> Origin:
     return _origin.get()
+
+
+def acts_with_token(name: str) -> None:
+    """Add the token's name for what is left of this request; the block of its ``origin`` ends it."""
+    _origin.set(replace(_origin.get(), token=name))
 
 
 @contextmanager

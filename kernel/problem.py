@@ -24,7 +24,8 @@ def problem_handler(error: Exception, context: dict[str, Any]) -> Response | Non
         error = Invalid(flatten(error.detail))
     if isinstance(error, PortalError):
         set_rollback()
-        return Response(problem(error), status=error.status, content_type=CONTENT_TYPE)
+        headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
+        return Response(problem(error), status=error.status, headers=headers, content_type=CONTENT_TYPE)
     if isinstance(error, exceptions.APIException):
         set_rollback()
         return _framework_problem(error)
