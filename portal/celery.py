@@ -29,7 +29,7 @@ def alive_key(queue: str) -> str:
 
 
 @worker_ready.connect(weak=False)
-def remember_queues(sender: Any, **_: object) -> None:  # noqa: ANN401
+def remember_queues(sender: Any, **_: object) -> None:
     """Learn which queues this worker reads, and report at once rather than with the next heartbeat."""
     _queues_of_this_worker[:] = [queue.name for queue in sender.task_consumer.queues]
     report_alive()

@@ -1,0 +1,102 @@
+"""What the frame of every page needs: the rooms in the rail, the person's menu and role.
+
+A room is listed when its address exists and the person's role has something to do there. Who may act is decided
+by the policies; hiding a room is courtesy, not protection.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import Promise, SimpleLazyObject
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Role
+from kernel.calendar import organisation_zone
+
+EVERYBODY: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Room:
+    """A place in the rail; `roles` empty means everybody, `starts_group` draws a line above."""
+
+    url_name: str
+    label: str | Promise
+    icon: str
+    roles: frozenset[str] = EVERYBODY
+    starts_group: bool = False
+
+
+@dataclass(frozen=True)
+class Item:
+    """A room as one person sees it on one page."""
+
+    url: str
+    label: str | Promise
+    icon: str
+    is_current: bool = False
+    starts_group: bool = False
+
+
+ROOMS = (
+    Room("home", _("Home"), "home"),
+    Room("projects:list", _("Projects"), "projects"),
+    Room("scheduling:list", _("Jobs"), "jobs"),
+    Room("quotas:list", _("Quotas"), "quotas"),
+    Room("cluster", _("Cluster"), "cluster", starts_group=True),
+    Room("accounts:people", _("People"), "people", frozenset({Role.ADMIN})),
+    Room("accounts:audit", _("Audit log"), "audit", frozenset({Role.ADMIN, Role.AUDITOR})),
+)
+PERSON_MENU = (Room("accounts:tokens", _("Access tokens"), "key"),)
+SIGN_OUT_NAMES = ("accounts:logout", "account_logout")
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """Context processor. Lazy, so that partial pages pay nothing for the frame."""
+    roles = SimpleLazyObject(lambda: _roles(request))
+    return {
+        "navigation": SimpleLazyObject(lambda: visible_rooms(ROOMS, roles, request.path)),
+        "person_menu": SimpleLazyObject(lambda: visible_rooms(PERSON_MENU, roles, request.path)),
+        "role_label": SimpleLazyObject(lambda: _role_label(roles)),
+        "sign_out_url": SimpleLazyObject(lambda: next((u for n in SIGN_OUT_NAMES if (u := address(n))), "")),
+        "organisation_zone": organisation_zone().key,
+    }
+
+
+def visible_rooms(rooms: Iterable[Room], roles: Collection[str], path: str) -> list[Item]:
+    """The rooms whose address exists and that these roles may see, the one at `path` marked."""
+    items = []
+    for room in rooms:
+        url = address(room.url_name)
+        if url and (not room.roles or room.roles & set(roles)):
+            items.append(Item(url, room.label, room.icon, is_within(path, url), room.starts_group))
+    return items
+
+
+def address(url_name: str) -> str:
+    """The address of a name, or nothing where no such page exists."""
+    try:
+        return reverse(url_name)
+    except NoReverseMatch:
+        return ""
+
+
+def is_within(path: str, url: str) -> bool:
+    """Whether a page lies in a room: the room's own page or one below it."""
+    root = url.rstrip("/")
+    return path.rstrip("/") == root or (root != "" and path.startswith(f"{root}/"))
+
+
+def _roles(request: HttpRequest) -> frozenset[str]:
+    person = request.user
+    if not person.is_authenticated:
+        return EVERYBODY
+    return frozenset(person.role_grants.filter(revoked_at__isnull=True).values_list("role", flat=True))
+
+
+def _role_label(roles: Collection[str]) -> str:
+    held = [str(role.label) for role in Role if role in roles]
+    return ", ".join(held) if held else str(_("Member"))

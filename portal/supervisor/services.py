@@ -1,0 +1,122 @@
+"""The services of a whole instance on one machine, in the order in which they start."""
+
+import os
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from portal.setup.places import PYTHON
+from portal.supervisor.children import Service
+from portal.supervisor.instance import HOST, Instance
+from portal.supervisor.postgres import Postgres
+from portal.supervisor.valkey import Valkey
+
+WEB_WORKERS = 2
+DISPATCH_THREADS = 8
+# Streams end with their page; a reader that stays must not hold up the stop.
+_STREAM_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A node agent on this machine. ``simulate`` is empty where real GPUs are."""
+
+    name: str
+    pool: str
+    simulate: str
+
+
+AGENTS = (Agent("local-1", "shared", "h100:4"), Agent("local-2", "shared", "a100:4"))
+
+
+def databases(instance: Instance, *, is_throwaway: bool = False) -> tuple[Postgres, Valkey, list[Service]]:
+    """PostgreSQL and Valkey, made ready to start. The owner's lock is held."""
+    postgres = Postgres(instance, is_throwaway=is_throwaway)
+    valkey = Valkey(instance, is_throwaway=is_throwaway)
+    postgres.prepare()
+    valkey.prepare()
+    return postgres, valkey, [database_service(postgres), _broker_service(valkey)]
+
+
+def database_service(postgres: Postgres) -> Service:
+    """PostgreSQL. SIGINT is its fast shutdown: clients are cut off, what is committed is kept."""
+    return Service(
+        name="postgres",
+        argv=postgres.argv(),
+        environment={**_bare(), **postgres.instance.mark()},
+        stop_signal=signal.SIGINT,
+        stop_seconds=60.0,
+        before_start=postgres.clear_stale_lock,
+    )
+
+
+def _broker_service(valkey: Valkey) -> Service:
+    return Service(name="valkey", argv=valkey.argv(), environment={**_bare(), **valkey.instance.mark()})
+
+
+def _bare() -> dict[str, str]:
+    return {key: os.environ[key] for key in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR") if key in os.environ}
+
+
+def web(instance: Instance, port: int) -> Service:
+    """The web processes. Each request has a thread of its own, so connections are pooled."""
+    options = [
+        *("--host", HOST, "--port", str(port), "--workers", str(WEB_WORKERS)),
+        *("--timeout-graceful-shutdown", str(_STREAM_SECONDS), "--no-server-header", "--no-access-log"),
+    ]
+    return Service(
+        name="web",
+        argv=[str(PYTHON), "-m", "uvicorn", "portal.asgi:application", *options],
+        environment={**instance.child_environment(), "SLUICE_DATABASE_POOL": "8"},
+    )
+
+
+def workers(instance: Instance) -> list[Service]:
+    """One process per queue kind: solving is CPU, dispatch waits for others."""
+    return [
+        _worker(instance, "solver", ["--pool", "prefork", "--concurrency", "1"]),
+        _worker(instance, "dispatch", ["--pool", "threads", "--concurrency", str(DISPATCH_THREADS)]),
+    ]
+
+
+def _worker(instance: Instance, queue: str, options: Sequence[str]) -> Service:
+    command = ["worker", "--queues", queue, "--hostname", f"{queue}@%h", "--loglevel", "INFO"]
+    return Service(
+        name=f"worker-{queue}",
+        argv=_celery([*command, *options, "--without-mingle", "--without-gossip"]),
+        environment=instance.child_environment(),
+    )
+
+
+def beat(instance: Instance) -> Service:
+    """The clock of periodic tasks. Its file remembers the last runs, so a missed night is caught up once."""
+    state = instance.folder / "beat"
+    options = ["--schedule", str(state / "schedule"), "--pidfile", "", "--loglevel", "INFO"]
+    return Service(name="beat", argv=_celery(["beat", *options]), environment=instance.child_environment())
+
+
+def _celery(arguments: Sequence[str]) -> list[str]:
+    return [str(PYTHON), "-m", "celery", "-A", "portal", *arguments]
+
+
+def agents(instance: Instance, port: int) -> list[Service]:
+    """The node agents of this machine. Whether real GPUs are there is the agent's own finding."""
+    return [_agent(instance, port, agent) for agent in AGENTS]
+
+
+def _agent(instance: Instance, port: int, agent: Agent) -> Service:
+    home = instance.agents / agent.name
+    environment = {
+        **instance.child_environment(),
+        "SLUICE_AGENT_HOME": str(home),
+        "SLUICE_PORTAL_URL": f"http://{HOST}:{port}",
+        "SLUICE_BROKER_URL": instance.broker_url(),
+        "SLUICE_ENROLMENT_TOKEN_FILE": str(instance.enrolment_token(agent.name)),
+        "SLUICE_SIMULATE": agent.simulate,
+    }
+    return Service(
+        name=f"agent-{agent.name}",
+        argv=[str(PYTHON), "-m", "agent", "--stop-jobs-on-exit"],
+        environment=environment,
+        stop_seconds=40.0,
+    )
