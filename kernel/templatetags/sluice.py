@@ -67,6 +67,12 @@ def gpu_model_dot(gpu_model: str, *, show_name: bool = True) -> SafeString:
     )
 
 
+@register.filter
+def model_class(gpu_model: str) -> str:
+    """The class that carries a model's hue (``--model``), for heads and charts."""
+    return looks.model_class(str(gpu_model))
+
+
 @register.simple_tag
 def usage_bar(
     used: Amount,

@@ -1,0 +1,113 @@
+// Time series with uPlot. <div class="chart" data-chart data-url="…">; the address answers
+// {"start": instant, "step_s": 60, "unit": "%", "max": 100, "series": [{"label": "GPU 0", "values": [97, null]}]}
+// A null is a gap and drawn as one. data-model-class="model-h100" (or a series' own "css_class") gives the model's hue;
+// charts with the same data-sync share their cursor; data-every="30" asks again.
+(() => {
+  const HUES = ["--accent", "--gain", "--waiting", "--paused", "--loss", "--text-2"];
+  const zone = document.documentElement.dataset.zone || "UTC";
+
+  // Custom properties hold light-dark(); a probe's own colour is what the browser made of it.
+  const colour = (host, value) => {
+    const probe = document.createElement("span");
+    probe.className = "chart-probe";
+    host.append(probe);
+    probe.style.color = value;
+    const found = getComputedStyle(probe).color;
+    probe.remove();
+    return found;
+  };
+
+  const modelHue = (host, model) => {
+    const probe = document.createElement("span");
+    probe.className = model;
+    host.append(probe);
+    const found = colour(probe, "var(--model-chart)");
+    probe.remove();
+    return found;
+  };
+
+  const axis = (host, extra) => ({
+    stroke: colour(host, "var(--text-3)"),
+    font: `11px ${getComputedStyle(document.body).fontFamily}`,
+    grid: { stroke: colour(host, "var(--line)"), width: 1 },
+    ticks: { show: false },
+    ...extra,
+  });
+
+  const options = (host, data) => ({
+    width: host.clientWidth,
+    height: Number(host.dataset.height) || 160,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
+    cursor: { sync: host.dataset.sync ? { key: host.dataset.sync } : undefined, points: { size: 6 } },
+    legend: { show: host.dataset.legend !== "off", live: true },
+    scales: { y: { range: (u, low, high) => [0, data.max ?? Math.max(high || 0, 1) * 1.08] } },
+    axes: [axis(host, { space: 80 }), axis(host, { size: 56, values: (u, ticks) => ticks.map((tick) => `${tick}`) })],
+    series: [
+      {},
+      ...data.series.map((series, index) => {
+        const model = series.css_class ?? (data.series.length === 1 ? host.dataset.modelClass : "");
+        const hue = model ? modelHue(host, model) : colour(host, `var(${HUES[index % HUES.length]})`);
+        return {
+          label: series.label,
+          stroke: hue,
+          width: 1.25,
+          spanGaps: false,
+          fill: data.series.length === 1 ? hue.replace("rgb(", "rgba(").replace(")", ", 0.1)") : undefined,
+          points: { show: false },
+          value: (u, value) => (value === null || value === undefined ? "–" : `${Math.round(value * 10) / 10} ${data.unit ?? ""}`),
+        };
+      }),
+    ],
+  });
+
+  const draw = (host, data) => {
+    host.chart?.destroy();
+    host.replaceChildren();
+    const start = Date.parse(data.start) / 1000;
+    const length = Math.max(0, ...data.series.map((series) => series.values.length));
+    const known = data.series.some((series) => series.values.some((value) => value !== null));
+    if (!known) {
+      const line = document.createElement("p");
+      line.className = "help";
+      line.textContent = host.dataset.empty ?? "";
+      host.append(line);
+      return;
+    }
+    const times = Array.from({ length }, (_, index) => start + index * data.step_s);
+    host.chart = new uPlot(options(host, data), [times, ...data.series.map((series) => series.values)], host);
+  };
+
+  const load = async (host) => {
+    try {
+      const answer = await fetch(host.dataset.url, { credentials: "same-origin", headers: { Accept: "application/json" } });
+      if (!answer.ok) throw new Error(String(answer.status));
+      host.data = await answer.json();
+      draw(host, host.data);
+      host.removeAttribute("data-failed");
+    } catch {
+      // What was drawn stays; the attribute lets the page say that it is no longer current.
+      host.dataset.failed = "yes";
+      if (!host.chart) {
+        const line = document.createElement("p");
+        line.className = "help";
+        line.textContent = host.dataset.error ?? "";
+        host.replaceChildren(line);
+      }
+    }
+    const every = Number(host.dataset.every);
+    if (every > 0 && host.isConnected) setTimeout(() => load(host), every * 1000);
+  };
+
+  const start = () => {
+    for (const host of document.querySelectorAll("[data-chart]:not([data-started])")) {
+      host.dataset.started = "yes";
+      new ResizeObserver(() => host.chart?.setSize({ width: host.clientWidth, height: host.chart.height })).observe(host);
+      load(host);
+    }
+  };
+  document.addEventListener("sluice:theme", () => {
+    for (const host of document.querySelectorAll("[data-chart]")) if (host.data) draw(host, host.data);
+  });
+  document.addEventListener("htmx:afterSettle", start);
+  start();
+})();

@@ -1,0 +1,102 @@
+// Keyboard and selection for <table class="table-dense" data-keys>: j k move, x selects, Enter opens, Esc clears.
+(() => {
+  const rowsOf = (table) => [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden);
+  const boxOf = (row) => row.querySelector("input[type=checkbox][data-select]");
+  const current = () => document.querySelector("table[data-keys] tr.is-focused");
+  let last = null;
+
+  const focusRow = (row) => {
+    current()?.classList.remove("is-focused");
+    if (!row) return;
+    row.classList.add("is-focused");
+    row.scrollIntoView({ block: "nearest" });
+    (row.querySelector("a[data-open], .is-name a, a") ?? row).focus({ preventScroll: true });
+  };
+
+  const step = (by) => {
+    const table = current()?.closest("table") ?? document.querySelector("table[data-keys]");
+    if (!table) return;
+    const rows = rowsOf(table);
+    const at = rows.indexOf(current());
+    focusRow(at < 0 ? rows[0] : rows[Math.min(Math.max(at + by, 0), rows.length - 1)]);
+  };
+
+  const refresh = (table) => {
+    const boxes = rowsOf(table).map(boxOf).filter(Boolean);
+    const chosen = boxes.filter((box) => box.checked);
+    for (const box of boxes) box.closest("tr").classList.toggle("is-selected", box.checked);
+    const all = table.querySelector("[data-select-all]");
+    if (all) {
+      all.checked = boxes.length > 0 && chosen.length === boxes.length;
+      all.indeterminate = chosen.length > 0 && !all.checked;
+    }
+    const bar = document.querySelector(`[data-bulk="${table.id}"]`);
+    if (!bar) return;
+    bar.hidden = chosen.length === 0;
+    const count = bar.querySelector("[data-bulk-count]");
+    if (count) count.textContent = String(chosen.length);
+  };
+
+  const clear = (table) => {
+    for (const row of rowsOf(table)) if (boxOf(row)) boxOf(row).checked = false;
+    refresh(table);
+  };
+
+  document.addEventListener("click", (event) => {
+    const box = event.target.closest("table[data-keys] [data-select]");
+    if (box) {
+      const boxes = rowsOf(box.closest("table")).map(boxOf).filter(Boolean);
+      const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
+      if (event.shiftKey && from >= 0) for (const other of boxes.slice(from, to + 1)) other.checked = box.checked;
+      last = box;
+      refresh(box.closest("table"));
+      return;
+    }
+    const sort = event.target.closest("a.sort[data-add-href]");
+    if (sort && event.shiftKey) {
+      event.preventDefault();
+      location.assign(sort.dataset.addHref);
+    }
+    const clearer = event.target.closest("[data-bulk-clear]");
+    if (clearer) clear(document.getElementById(clearer.closest("[data-bulk]").dataset.bulk));
+  });
+
+  document.addEventListener("change", (event) => {
+    const all = event.target.closest("table[data-keys] [data-select-all]");
+    if (!all) return;
+    for (const row of rowsOf(all.closest("table"))) if (boxOf(row)) boxOf(row).checked = all.checked;
+    refresh(all.closest("table"));
+  });
+
+  const keys = {
+    j: () => step(1),
+    k: () => step(-1),
+    x: () => {
+      const box = current() && boxOf(current());
+      if (box) box.click();
+    },
+    Enter: (event) => {
+      const row = current();
+      if (!row || event.target.closest("a, button, summary")) return false;
+      row.querySelector("a[data-open], .is-name a, a")?.click();
+      return true;
+    },
+    Escape: () => {
+      for (const table of document.querySelectorAll("table[data-keys]")) clear(table);
+      focusRow(null);
+      return false;
+    },
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+    const field = event.target.closest("input, select, textarea, [contenteditable], dialog[open]");
+    if (field && !field.matches("[data-select], [data-select-all]")) return;
+    if (!document.querySelector("table[data-keys]")) return;
+    if (keys[event.key](event) !== false) event.preventDefault();
+  });
+
+  const refreshAll = () => document.querySelectorAll("table[data-keys]").forEach(refresh);
+  document.addEventListener("htmx:afterSettle", refreshAll);
+  addEventListener("pageshow", refreshAll);
+})();
