@@ -28,7 +28,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.postgres",
     "django.contrib.sessions",
-    "django.contrib.staticfiles",
+    "portal.staticfiles.SelectedStaticFiles",
     "rest_framework",
     "drf_spectacular",
     "django_filters",
@@ -144,7 +144,8 @@ STATIC_URL = "/static/"
 STATIC_ROOT = ROOT / "staticfiles"
 STATICFILES_DIRS: list[Any] = [
     ROOT / "static",
-    ("vendor/tabler", ROOT / "node_modules" / "@tabler" / "core" / "dist"),
+    ("vendor/tabler/css", ROOT / "node_modules" / "@tabler" / "core" / "dist" / "css"),
+    ("vendor/tabler/js", ROOT / "node_modules" / "@tabler" / "core" / "dist" / "js"),
     ("vendor/uplot", ROOT / "node_modules" / "uplot" / "dist"),
 ]
 
