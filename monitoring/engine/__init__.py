@@ -1,0 +1,1 @@
+"""Pure sums over samples and intervals: no database, no clock."""
