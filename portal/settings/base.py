@@ -226,3 +226,7 @@ EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 DEFAULT_FROM_EMAIL = env.str("SLUICE_MAIL_FROM", default="sluice@localhost")
 BASE_URL = env.str("SLUICE_BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
+
+# Telemetry: raw samples are kept so long; a newest sample older than the second says *no data*.
+MONITORING_RAW_HOURS = env.int("SLUICE_RAW_SAMPLE_HOURS", default=48)
+MONITORING_STALE_SECONDS = env.int("SLUICE_STALE_SECONDS", default=180)

@@ -5,4 +5,7 @@ Every task is idempotent: a tick that comes late, twice, or after a pause does t
 
 from typing import Any
 
-BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    "monitoring-ensure-partitions": {"task": "monitoring.ensure_partitions", "schedule": 3600.0},
+    "monitoring-drop-partitions": {"task": "monitoring.drop_partitions", "schedule": 3600.0},
+}
