@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from kernel import clock, formats, looks, svg
+from kernel import clock, formats, heat, looks, svg
 from kernel.calendar import organisation_zone
 
 register = template.Library()
@@ -111,6 +111,36 @@ def spark(values: Sequence[float | None], width: int = 72) -> SafeString:
         "count": len(values),
     }
     return svg.spark(values, label=words, width=width)
+
+
+@register.simple_tag
+def heat_node(cells: Sequence[heat.Cell], label: str, *, is_simulated: bool = False) -> SafeString:
+    """A node of the heat map: one cell for each GPU (``kernel.heat.Cell``)."""
+    return heat.node_column(cells, label=label, is_simulated=is_simulated)
+
+
+@register.simple_tag
+def heat_legend() -> SafeString:
+    """What the colours and marks of the heat map mean."""
+    steps = format_html_join(
+        "",
+        '<span class="heat-step"><i class="heat-{}"></i>{}</span>',
+        ((index, bound) for index, bound in enumerate(("0", "10", "30", "50", "70", "90–100 %"))),
+    )
+    marks = format_html_join(
+        "",
+        '<span class="legend-item">{}{}</span>',
+        (
+            (heat.node_column([heat.Cell(kind)], label=word), word)
+            for kind, word in (
+                ("free", _("free")),
+                ("draining", _("draining")),
+                ("down", _("down")),
+                ("no_data", _("no data")),
+            )
+        ),
+    )
+    return format_html('<span class="legend-line"><span class="heat-steps">{}</span>{}</span>', steps, marks)
 
 
 @register.simple_tag
@@ -228,4 +258,4 @@ def legend_usage() -> SafeString:
         ("bar-track", _("to limit")),
     )
     items = format_html_join("", '<span class="legend-item"><i class="legend-{}"></i>{}</span>', words)
-    return format_html('<span class="legend">{}</span>', items)
+    return format_html('<span class="legend-line">{}</span>', items)

@@ -1,4 +1,4 @@
-// Time series with uPlot. <div class="chart" data-chart data-url="…">; the address answers
+// Time series with uPlot. <div class="plot" data-chart data-url="…">; the address answers
 // {"start": instant, "step_s": 60, "unit": "%", "max": 100, "series": [{"label": "GPU 0", "values": [97, null]}]}
 // A null is a gap and drawn as one. data-model-class="model-h100" (or a series' own "css_class") gives the model's hue;
 // charts with the same data-sync share their cursor; data-every="30" asks again.
@@ -26,6 +26,55 @@
     return found;
   };
 
+  // Where no series has a value the time is hatched: no data is not zero.
+  const hatch = (host) => {
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = 6;
+    const pen = tile.getContext("2d");
+    pen.strokeStyle = colour(host, "var(--line-strong)");
+    pen.beginPath();
+    for (const shift of [-6, 0, 6]) {
+      pen.moveTo(shift, 6);
+      pen.lineTo(shift + 6, 0);
+    }
+    pen.stroke();
+    return tile;
+  };
+
+  const gapsOf = (data) => {
+    const gaps = [];
+    const length = Math.max(...data.series.map((series) => series.values.length));
+    for (let index = 0; index < length; index += 1) {
+      if (data.series.some((series) => series.values[index] !== null)) continue;
+      if (gaps.at(-1)?.last === index - 1) gaps.at(-1).last = index;
+      else gaps.push({ first: index, last: index });
+    }
+    return gaps;
+  };
+
+  const gapPlugin = (host, data) => {
+    const tile = hatch(host);
+    const gaps = gapsOf(data);
+    const draw = (u) => {
+      u.ctx.fillStyle = u.ctx.createPattern(tile, "repeat");
+      for (const { first, last } of gaps) {
+        const from = u.valToPos(u.data[0][Math.max(first - 1, 0)], "x", true);
+        const to = u.valToPos(u.data[0][Math.min(last + 1, u.data[0].length - 1)], "x", true);
+        u.ctx.fillRect(from, u.bbox.top, to - from, u.bbox.height);
+      }
+    };
+    return { hooks: { drawClear: draw } };
+  };
+
+  // Axis labels of 24 hours; a label of the second line where a new day begins.
+  const DAY = "\n{D} {MMM}";
+  const TIMES = [
+    [86400 * 28, "{MMM}", "\n{YYYY}", null, null, null, null, null, 1],
+    [86400, "{D} {MMM}", null, null, null, null, null, null, 1],
+    [60, "{HH}:{mm}", null, null, DAY, null, null, null, 1],
+    [1, "{HH}:{mm}:{ss}", null, null, DAY, null, null, null, 1],
+  ];
+
   const axis = (host, extra) => ({
     stroke: colour(host, "var(--text-3)"),
     font: `11px ${getComputedStyle(document.body).fontFamily}`,
@@ -37,13 +86,14 @@
   const options = (host, data) => ({
     width: host.clientWidth,
     height: Number(host.dataset.height) || 160,
+    plugins: [gapPlugin(host, data)],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     cursor: { sync: host.dataset.sync ? { key: host.dataset.sync } : undefined, points: { size: 6 } },
     legend: { show: host.dataset.legend !== "off", live: true },
     scales: { y: { range: (u, low, high) => [0, data.max ?? Math.max(high || 0, 1) * 1.08] } },
-    axes: [axis(host, { space: 80 }), axis(host, { size: 56, values: (u, ticks) => ticks.map((tick) => `${tick}`) })],
+    axes: [axis(host, { space: 80, values: TIMES }), axis(host, { size: 56, values: (u, ticks) => ticks.map((tick) => `${tick}`) })],
     series: [
-      {},
+      { value: "{D} {MMM}, {HH}:{mm}", label: host.dataset.timeLabel ?? "" },
       ...data.series.map((series, index) => {
         const model = series.css_class ?? (data.series.length === 1 ? host.dataset.modelClass : "");
         const hue = model ? modelHue(host, model) : colour(host, `var(${HUES[index % HUES.length]})`);
