@@ -1,19 +1,62 @@
-"""Set-up of the test database."""
+"""What every room's tests stand on: a database that can be emptied, no outside network, a clock that can stop."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import datetime
+from typing import Any
 
 import pytest
 from django.db import connection
 from pytest_django import DjangoDbBlocker
 
+from kernel import clock
+
 APPEND_ONLY = ("kernel_auditentry", "kernel_auditseal")
+LOOPBACK = ("127.", "::1", "localhost")
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """Let tests with real commits empty the tables behind them, the append-only ones too.
+    """Transactional tests are cleaned by TRUNCATE, which the audit tables refuse.
 
-    Only the trigger against TRUNCATE rests, and only here; a test of that trigger wakes it for itself
-    (``ALTER TABLE … ENABLE ALWAYS TRIGGER append_only_table``).
+    That one trigger sleeps in the test database only; UPDATE and DELETE stay refused, and a test in
+    kernel/tests/test_audit.py wakes it in a transaction to prove that it works.
     """
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         for table in APPEND_ONLY:
             cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER append_only_table")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_outside_network() -> Iterator[None]:
+    """A test that reaches beyond this machine fails at once instead of passing only where there is a network."""
+    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    def refuse_outside(sock: socket.socket, address: Any) -> None:
+        if sock.family in (socket.AF_INET, socket.AF_INET6) and not str(address[0]).startswith(LOOPBACK):
+            raise PermissionError(f"tests stay on this machine; {address!r} is outside")
+
+    def guarded(sock: socket.socket, address: Any) -> None:
+        refuse_outside(sock, address)
+        connect(sock, address)
+
+    def guarded_ex(sock: socket.socket, address: Any) -> int:
+        refuse_outside(sock, address)
+        return connect_ex(sock, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded)
+        patch.setattr(socket.socket, "connect_ex", guarded_ex)
+        yield
+
+
+@pytest.fixture
+def freeze() -> Iterator[Callable[[datetime], None]]:
+    """``freeze(at)`` stops the clock for the rest of the test; calling it again moves it."""
+    with ExitStack() as stack:
+
+        def at(instant: datetime) -> None:
+            stack.enter_context(clock.frozen(instant))
+
+        yield at

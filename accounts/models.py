@@ -1,14 +1,19 @@
 """People, the organisation-wide roles they hold, and tokens for programs."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
+
+from kernel.unit import LockRank
 
 
 class PersonManager(BaseUserManager["Person"]):
@@ -26,12 +31,15 @@ class Person(AbstractBaseUser, PermissionsMixin):
     ``is_superuser`` (of the framework) is no rule of the portal: roles are ``RoleGrant`` rows.
     """
 
+    lock_rank = LockRank.PERSON
     username = models.CharField(max_length=150, unique=True)
     display_name = models.CharField(max_length=200)
     email = models.EmailField(blank=True)
     language = models.CharField(max_length=10, default="en")
     is_active = models.BooleanField(default=True)
     is_service = models.BooleanField(default=False)
+    session_epoch = models.PositiveIntegerField(default=0)
+    """Raised to end every session of this person: it is part of what a session is checked against."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "username"
@@ -45,6 +53,18 @@ class Person(AbstractBaseUser, PermissionsMixin):
     def __str__(self) -> str:
         return self.display_name or self.username
 
+    def get_session_auth_hash(self) -> str:
+        """What a session must match: changes with the password and with ``session_epoch``."""
+        return self._session_hash(None)
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        """The same under each retired secret key, so that changing the key signs nobody out."""
+        return (self._session_hash(secret) for secret in settings.SECRET_KEY_FALLBACKS)
+
+    def _session_hash(self, secret: str | bytes | None) -> str:
+        value = f"{self.session_epoch}:{self.password}"
+        return str(salted_hmac("sluice.session", value, secret=secret, algorithm="sha256").hexdigest())
+
 
 class Role(models.TextChoices):
     """Roles held organisation-wide. Lead and researcher are held per project, by membership."""
@@ -55,6 +75,9 @@ class Role(models.TextChoices):
 
 
 class RoleGrant(models.Model):
+    """A role held from ``granted_at`` until it is revoked. Rows stay as history."""
+
+    lock_rank = LockRank.ROLE_GRANT
     person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="role_grants")
     role = models.CharField(max_length=20, choices=Role.choices)
     granted_by = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, related_name="+")

@@ -24,11 +24,6 @@ def organisation_roles(person: object) -> frozenset[Role]:
     return known
 
 
-def forget_roles(person: Person) -> None:
-    """Drop what ``organisation_roles`` kept, after a grant, a revocation or a deactivation."""
-    vars(person).pop(_CACHE, None)
-
-
 def has_role(person: object, *roles: Role | str) -> bool:
     """Whether the person holds at least one of these roles."""
     return not organisation_roles(person).isdisjoint(roles)

@@ -1,7 +1,7 @@
 """One unit of work: the outermost service's transaction, and the one place where rows are locked.
 
-Order: approval → review round → project → GPU-model capacity → quota → job → node, each by id. A model states its
-place with ``lock_rank``. A unit locks once; what is consumed is locked, not what is freed.
+Order: person → role grant → approval → review round → project → GPU-model capacity → quota → job → node, each by id.
+A model states its place with ``lock_rank``. A unit locks once; what is consumed is locked, not what is freed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +22,8 @@ LOCK_NOT_AVAILABLE = "55P03"
 class LockRank(IntEnum):
     """The one order in which rows are locked."""
 
+    PERSON = 1
+    ROLE_GRANT = 2
     APPROVAL = 10
     REVIEW_ROUND = 20
     PROJECT = 30

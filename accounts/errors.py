@@ -1,0 +1,25 @@
+"""Refusals of this room."""
+
+from django.utils.translation import gettext_lazy as _
+
+from kernel.errors import Conflict, Forbidden
+
+
+class OwnAccount(Forbidden):
+    """What a person may do to others only."""
+
+    code = "own_account"
+    title = _("Nobody changes the roles or the state of their own account. Another admin can.")
+
+
+class LastAdmin(Conflict):
+    """Without an admin nobody could ever grant a role again."""
+
+    code = "last_admin"
+    title = _("This is the last active platform admin. Grant the role to somebody else first.")
+
+
+class AlreadySo(Conflict):
+    """The second click: what was asked for is so already, and nothing was done."""
+
+    code = "already_so"

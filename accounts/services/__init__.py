@@ -1,0 +1,29 @@
+"""What people do to people, roles and tokens. One function per intention.
+
+``actor=None`` is the portal itself: the command line of whoever runs the server, or a sign-in by the
+organisation's identity provider. A page or an API call always passes its person.
+"""
+
+from accounts.services.people import (
+    password_change,
+    person_create,
+    person_deactivate,
+    person_reactivate,
+    service_account_create,
+)
+from accounts.services.roles import role_grant, role_revoke
+from accounts.services.tokens import Issued, TokenTerms, token_issue, token_revoke
+
+__all__ = [
+    "Issued",
+    "TokenTerms",
+    "password_change",
+    "person_create",
+    "person_deactivate",
+    "person_reactivate",
+    "role_grant",
+    "role_revoke",
+    "service_account_create",
+    "token_issue",
+    "token_revoke",
+]
