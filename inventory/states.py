@@ -34,5 +34,6 @@ NODE = Machine(
         (S.DRAINING, "remove"): S.REMOVED,
         (S.MAINTENANCE, "remove"): S.REMOVED,
         (S.DOWN, "remove"): S.REMOVED,
+        (S.REMOVED, "enrol"): S.UP,
     },
 )

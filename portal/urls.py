@@ -10,5 +10,6 @@ urlpatterns = [
     re_path(r"^readyz/?$", health.readyz, name="readyz"),
     re_path(r"^metrics/?$", health.metrics, name="metrics"),
     re_path(r"^api/schema/?$", SpectacularAPIView.as_view(), name="api-schema"),
+    path("agent/v1/", include("inventory.api.agent_urls")),
     path("accounts/", include("allauth.urls")),
 ]

@@ -1,0 +1,187 @@
+"""Reading the inventory: capacity over time, prices, nodes and how they are."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import (
+    Case,
+    Count,
+    DateTimeField,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    Prefetch,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+    When,
+)
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Coalesce
+
+from inventory.capacity import Capacity, CapacityStep, DatedAmount, reserve_gpus, timeline
+from inventory.models import CapacityFact, Device, DeviceState, GpuModel, Node, NodePrice, Pool, ReserveFact
+from inventory.prices import DatedPrice, Price, PriceSegment, price_of, segments
+from inventory.states import NodeState
+from kernel import clock
+from kernel.calendar import organisation_zone
+from kernel.health import Health
+from kernel.intervals import Interval
+from kernel.ranges import to_interval, to_range
+
+LISTENED_TO = (NodeState.UP, NodeState.SUSPECT)
+"""States in which silence makes a node down. A draining node that is silent stays draining."""
+
+
+def capacity_at(at: datetime) -> dict[int, Capacity]:
+    """Accepted capacity and reserve of every GPU model at an instant, whatever the state of its nodes."""
+    facts = CapacityFact.objects.filter(during__contains=at)
+    gpus = dict(facts.values_list("gpu_model").annotate(total=Sum("gpus")))
+    points = dict(ReserveFact.objects.filter(during__contains=at).values_list("gpu_model_id", "basis_points"))
+    capacities = {}
+    for pk in GpuModel.objects.values_list("pk", flat=True):
+        here = int(gpus.get(pk) or 0)
+        capacities[pk] = Capacity(here, reserve_gpus(here, points.get(pk, 0)))
+    return capacities
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityFacts:
+    """What ``inventory.capacity.timeline`` needs of one model: GPUs, and basis points of reserve, dated."""
+
+    gpus: tuple[DatedAmount, ...] = ()
+    reserve: tuple[DatedAmount, ...] = ()
+
+    def timeline(self, within: Interval) -> list[CapacityStep]:
+        return timeline(self.gpus, self.reserve, within)
+
+
+def capacity_facts(gpu_model_ids: Iterable[int], within: Interval) -> dict[int, CapacityFacts]:
+    """The dated facts of these models that touch ``within``."""
+    ids, window = list(gpu_model_ids), to_range(within)
+    gpus: defaultdict[int, list[DatedAmount]] = defaultdict(list)
+    reserve: defaultdict[int, list[DatedAmount]] = defaultdict(list)
+    facts = CapacityFact.objects.filter(gpu_model__in=ids, during__overlap=window).order_by("pk")
+    for pk, during, amount in facts.values_list("gpu_model_id", "during", "gpus"):
+        gpus[pk].append((to_interval(during), amount))
+    reserves = ReserveFact.objects.filter(gpu_model__in=ids, during__overlap=window).order_by("pk")
+    for pk, during, amount in reserves.values_list("gpu_model_id", "during", "basis_points"):
+        reserve[pk].append((to_interval(during), amount))
+    return {pk: CapacityFacts(tuple(gpus[pk]), tuple(reserve[pk])) for pk in ids}
+
+
+def capacity_timeline(gpu_model_id: int, within: Interval) -> list[CapacityStep]:
+    """Capacity of one model through ``within``: a step at its start and one at each change."""
+    return capacity_facts([gpu_model_id], within)[gpu_model_id].timeline(within)
+
+
+def price_at(node_id: int, at: datetime) -> Price | None:
+    """Price per GPU-hour of a node at an instant; None where none is set."""
+    return price_of(_prices([node_id], Interval(at))[node_id], at, organisation_zone())
+
+
+def prices_now(node_ids: Iterable[int]) -> dict[int, Price | None]:
+    """``price_at`` of many nodes at this instant, in one query."""
+    now, zone = clock.now(), organisation_zone()
+    return {pk: price_of(prices, now, zone) for pk, prices in _prices(node_ids, Interval(now)).items()}
+
+
+def price_segments(node_id: int, within: Interval, until: datetime) -> list[PriceSegment]:
+    """``within`` (an open end counted up to ``until``) cut where the node's price changes; for charges."""
+    end = until if within.end is None else min(within.end, until)
+    if end <= within.start:
+        return []
+    prices = _prices([node_id], Interval(within.start, end))[node_id]
+    return segments(prices, within.start, end, organisation_zone())
+
+
+def _prices(node_ids: Iterable[int], within: Interval) -> dict[int, list[DatedPrice]]:
+    found: dict[int, list[DatedPrice]] = {pk: [] for pk in node_ids}
+    rows = NodePrice.objects.filter(node__in=found, during__overlap=to_range(within)).order_by("pk")
+    for row in rows:
+        price = Price(row.per_gpu_hour, row.currency)
+        found[row.node_id].append(DatedPrice(to_interval(row.during), row.minutes.lower, row.minutes.upper, price))
+    return found
+
+
+def nodes_with_devices() -> QuerySet[Node]:
+    """Every node that is not removed, with pool, model and devices (``node.devices.all()``), by name."""
+    devices = Device.objects.select_related("gpu_model").order_by("index", "pk")
+    nodes = Node.objects.exclude(state=NodeState.REMOVED).select_related("pool", "gpu_model")
+    return nodes.prefetch_related(Prefetch("devices", devices)).order_by("name")
+
+
+def silent_nodes(now: datetime) -> QuerySet[Node]:
+    """Nodes that should be heard and were not for longer than their pool allows. ``now``: the database's clock."""
+    return Node.objects.filter(state__in=LISTENED_TO).alias(deadline=_deadline()).filter(deadline__lt=now)
+
+
+def _deadline() -> "ExpressionWrapper[CombinedExpression]":
+    second = Value(timedelta(seconds=1), output_field=DurationField())
+    allowed = ExpressionWrapper(F("pool__lost_after_s") * second, output_field=DurationField())
+    heard = Coalesce("last_seen_at", "registered_at")
+    return ExpressionWrapper(heard + allowed, output_field=DateTimeField())
+
+
+@dataclass(frozen=True, slots=True)
+class GpuCount:
+    """GPUs of one node: accepted as capacity, and reported as working now. They differ when one is lost."""
+
+    accepted: int = 0
+    reported: int = 0
+
+    @property
+    def differs(self) -> bool:
+        return self.accepted != self.reported
+
+
+def gpu_counts(nodes: Sequence[Node]) -> dict[int, GpuCount]:
+    """Accepted and reported GPUs of these nodes at this instant, in two queries."""
+    facts = CapacityFact.objects.filter(node__in=nodes, during__contains=clock.now())
+    accepted = dict(facts.values_list("node").annotate(total=Sum("gpus")))
+    devices = Device.objects.filter(node__in=nodes, state=DeviceState.OK)
+    reported = dict(devices.values_list("node").annotate(total=Count("pk")))
+    return {node.pk: GpuCount(int(accepted.get(node.pk) or 0), int(reported.get(node.pk) or 0)) for node in nodes}
+
+
+def models_live_first() -> list[GpuModel]:
+    """The catalogue; models on nodes whose agent was heard lately come first, then by name."""
+    now = clock.database_now()
+    live = (
+        Node.objects.filter(state=NodeState.UP, last_seen_at__isnull=False)
+        .alias(deadline=_deadline())
+        .filter(deadline__gte=now)
+        .values_list("devices__gpu_model", flat=True)
+    )
+    is_live = Case(When(pk__in=set(live) - {None}, then=Value(0)), default=Value(1))
+    return list(GpuModel.objects.order_by(is_live, "name"))
+
+
+def pools() -> QuerySet[Pool]:
+    """Every pool with ``nodes_total`` and ``nodes_up``, by name."""
+    present = ~Q(nodes__state=NodeState.REMOVED) & Q(nodes__isnull=False)
+    return Pool.objects.annotate(
+        nodes_total=Count("nodes", filter=present), nodes_up=Count("nodes", filter=Q(nodes__state=NodeState.UP))
+    ).order_by("name")
+
+
+def pool_gpus(at: datetime) -> dict[int, int]:
+    """Accepted GPUs by pool at an instant."""
+    facts = CapacityFact.objects.filter(during__contains=at)
+    return dict(facts.values_list("pool").annotate(total=Sum("gpus")))
+
+
+def agents_health() -> Health:
+    """Whether every node that counts as up was heard within its pool's time. Without nodes there is nothing amiss."""
+    now = clock.database_now()
+    states = Counter(Node.objects.exclude(state=NodeState.REMOVED).values_list("state", flat=True))
+    if not states:
+        return Health(ok=True, detail="no nodes are enrolled")
+    up = Node.objects.filter(state=NodeState.UP).alias(deadline=_deadline())
+    unheard = up.filter(Q(last_seen_at__isnull=True) | Q(deadline__lt=now)).count()
+    others = ", ".join(f"{count} {state}" for state, count in sorted(states.items()) if state != NodeState.UP)
+    detail = f"{states[NodeState.UP] - unheard} of {states[NodeState.UP]} up nodes heard"
+    return Health(ok=unheard == 0, detail=f"{detail}; {others}" if others else detail)

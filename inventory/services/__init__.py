@@ -1,0 +1,33 @@
+"""What people and nodes do to the inventory."""
+
+from inventory.services.enrolment import (
+    EnrolmentSpec,
+    enrolment_token_issue,
+    enrolment_token_revoke,
+    node_enrol,
+)
+from inventory.services.pools import (
+    PoolSpec,
+    gpu_model_edit,
+    move_capacity,
+    node_move_pool,
+    pool_create,
+    pool_edit,
+)
+from inventory.services.reports import NodeReported, node_mark_silent, node_report
+
+__all__ = [
+    "EnrolmentSpec",
+    "NodeReported",
+    "PoolSpec",
+    "enrolment_token_issue",
+    "enrolment_token_revoke",
+    "gpu_model_edit",
+    "move_capacity",
+    "node_enrol",
+    "node_mark_silent",
+    "node_move_pool",
+    "node_report",
+    "pool_create",
+    "pool_edit",
+]
