@@ -75,7 +75,7 @@ class Project(models.Model):
             models.UniqueConstraint(
                 Lower("name"),
                 name="project_name_once",
-                condition=~Q(state__in=["rejected", "closed"]),
+                condition=~Q(state__in=["rejected", "closed"]) & ~Q(name=""),
                 violation_error_message=_("A project of this name exists already."),
             ),
             models.CheckConstraint(

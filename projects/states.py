@@ -24,6 +24,7 @@ PROJECT = Machine(
         (S.SUBMITTED, "approve"): S.ACTIVE,
         (S.SUBMITTED, "reject"): S.REJECTED,
         (S.SUBMITTED, "return"): S.DRAFT,
+        (S.SUBMITTED, "withdraw"): S.DRAFT,
         (S.ACTIVE, "suspend"): S.SUSPENDED,
         (S.SUSPENDED, "resume"): S.ACTIVE,
         (S.ACTIVE, "close"): S.CLOSED,

@@ -1,0 +1,36 @@
+"""Refusals of this room."""
+
+from django.utils.translation import gettext_lazy as _
+
+from kernel.errors import Conflict, Forbidden
+
+
+class OwnProject(Forbidden):
+    """Deciding on a project is not for its own people. ``data``: action."""
+
+    code = "own_project"
+    title = _("Nobody decides on a project of their own.")
+
+
+class NotEditable(Conflict):
+    """``data``: state, fields."""
+
+    code = "not_editable"
+    title = _("This cannot be changed in this state")
+
+
+class ContentChanged(Conflict):
+    """What was looked at is no longer what is there. ``data``: changed (names of fields), content (now)."""
+
+    code = "content_changed"
+    title = _("The project has changed since you looked at it")
+
+
+class LastLead(Conflict):
+    code = "last_lead"
+    title = _("A project keeps at least one active lead. Name another lead first.")
+
+
+class AlreadyMember(Conflict):
+    code = "already_member"
+    title = _("This person is on the project already")

@@ -1,0 +1,32 @@
+"""One service per intention: each holds lock, permission, change, history, audit and event in one transaction."""
+
+from projects.services.areas import area_create
+from projects.services.course import project_close, project_resume, project_suspend
+from projects.services.decisions import (
+    project_approve,
+    project_reject,
+    project_return,
+    project_submit,
+    project_withdraw,
+)
+from projects.services.drafts import project_create, project_edit
+from projects.services.members import member_add, member_change_role, member_remove
+from projects.services.tiers import tier_set
+
+__all__ = [
+    "area_create",
+    "member_add",
+    "member_change_role",
+    "member_remove",
+    "project_approve",
+    "project_close",
+    "project_create",
+    "project_edit",
+    "project_reject",
+    "project_resume",
+    "project_return",
+    "project_submit",
+    "project_suspend",
+    "project_withdraw",
+    "tier_set",
+]

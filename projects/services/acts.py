@@ -1,0 +1,52 @@
+"""How every act on a project begins, and how its change is written down."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from accounts.models import Person
+from accounts.policies import require_signed_in
+from kernel import clock
+from kernel.errors import Invalid
+from kernel.unit import lock
+from projects import policies
+from projects.models import Project, ProjectChange
+
+MAX_REASON = 2000
+
+
+def begin(actor: Person | None, project_id: int, action: policies.Action) -> tuple[Person, Project]:
+    """Lock the project, then judge the actor's rights as they are now, not as they were at sign-in.
+
+    Call inside a unit of work. Raises ``Unauthenticated``, ``NotFound``, ``Forbidden``, ``LockTimeout``.
+    """
+    someone = as_now(actor)
+    project: Project = lock({Project: [project_id]})[Project][project_id]
+    return policies.require(someone, action, project), project
+
+
+def as_now(actor: Person | None) -> Person:
+    """The actor read again, without rights remembered from before. Raises ``Unauthenticated``."""
+    someone = require_signed_in(actor)
+    return require_signed_in(Person.objects.filter(pk=someone.pk).first())
+
+
+def note(project: Project, field: str, before: Any, after: Any, actor: Person) -> None:
+    """One line of the project's history (REG4). Values are plain JSON."""
+    ProjectChange.objects.create(project=project, field=field, before=before, after=after, at=clock.now(), by=actor)
+
+
+def needed(reason: str) -> str:
+    """The reason, which may not be missing. Raises ``Invalid``."""
+    tidy = reason.strip()
+    if not tidy:
+        raise Invalid({"reason": _("Say why: the reason is kept and shown to the project.")})
+    return bounded(tidy)
+
+
+def bounded(reason: str) -> str:
+    """Raises ``Invalid`` where the text is too long to be kept."""
+    if len(reason) > MAX_REASON:
+        text = _("%(count)s characters; at most %(most)s are allowed.")
+        raise Invalid({"reason": text % {"count": len(reason), "most": MAX_REASON}})
+    return reason.strip()

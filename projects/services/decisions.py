@@ -1,0 +1,101 @@
+"""Submitting a draft, and deciding on what was submitted. Nobody decides on a project of their own."""
+
+from django.utils.translation import gettext as _
+
+from accounts.models import Person
+from kernel import audit, clock
+from kernel.errors import Invalid
+from kernel.states import transition
+from kernel.unit import unit_of_work
+from projects.content import changed_fields, content_hash
+from projects.errors import ContentChanged
+from projects.models import Project
+from projects.services.acts import begin, bounded, needed
+
+
+def project_submit(*, actor: Person | None, project_id: int) -> Project:
+    """Ask for a decision on a draft. Locks the project; from now on its content is fixed.
+
+    Raises ``Invalid`` naming each field that is missing, ``IllegalTransition``, ``Forbidden``, ``NotFound``.
+    """
+    with unit_of_work():
+        someone, project = begin(actor, project_id, "submit")
+        Project.machine.target(project.state, "submit")
+        missing = missing_for_submit(project)
+        if missing:
+            raise Invalid(missing)
+        project.submitted_by = someone
+        project.updated_at = clock.now()
+        project.save(update_fields=["submitted_by", "updated_at"])
+        _step(project, "submit", someone)
+    return project
+
+
+def project_withdraw(*, actor: Person | None, project_id: int, reason: str = "") -> Project:
+    """Take a submitted project back to a draft before it is decided. Locks the project."""
+    with unit_of_work():
+        someone, project = begin(actor, project_id, "withdraw")
+        _step(project, "withdraw", someone, bounded(reason))
+    return project
+
+
+def project_approve(*, actor: Person | None, project_id: int, seen: str | None = None, reason: str = "") -> Project:
+    """Make a submitted project active. Locks the project and judges the approver's rights as they are now.
+
+    ``seen`` is the content hash that the approver looked at; another content is ``ContentChanged`` naming what
+    changed. Raises ``OwnProject`` for members, the creator and who submitted it; ``IllegalTransition`` on the
+    second click.
+    """
+    with unit_of_work():
+        someone, project = _decide(actor, project_id, "approve", seen)
+        _step(project, "approve", someone, bounded(reason))
+    return project
+
+
+def project_reject(*, actor: Person | None, project_id: int, reason: str, seen: str | None = None) -> Project:
+    """End a submitted project's registration; the reason is needed. Otherwise as ``project_approve``."""
+    with unit_of_work():
+        someone, project = _decide(actor, project_id, "reject", seen)
+        _step(project, "reject", someone, needed(reason))
+    return project
+
+
+def project_return(*, actor: Person | None, project_id: int, reason: str, seen: str | None = None) -> Project:
+    """Give a submitted project back as a draft with a question. Otherwise as ``project_approve``."""
+    with unit_of_work():
+        someone, project = _decide(actor, project_id, "return", seen)
+        _step(project, "return", someone, needed(reason))
+    return project
+
+
+def missing_for_submit(project: Project) -> dict[str, str]:
+    """What a draft still lacks, as a sentence by field; empty when it can be submitted."""
+    lacks = {
+        "name": (not project.name, _("Give the project a name.")),
+        "goal": (not project.goal.strip(), _("Say what the project is to reach.")),
+        "stage": (not project.stage, _("Say at which stage the work stands.")),
+        "breakthrough": (project.breakthrough is None, _("Estimate the breakthrough potential from 0 to 10.")),
+        "expected_compute": (
+            not project.expected_compute.exists(),
+            _("State the expected GPUs of at least one model."),
+        ),
+        "milestones": (not project.milestones.exists(), _("Name at least one milestone with its date.")),
+    }
+    return {field: text for field, (is_missing, text) in lacks.items() if is_missing}
+
+
+def _decide(actor: Person | None, project_id: int, event: str, seen: str | None) -> tuple[Person, Project]:
+    someone, project = begin(actor, project_id, "decide")
+    Project.machine.target(project.state, event)
+    now = content_hash(project)
+    if seen is not None and seen != now:
+        raise ContentChanged(data={"changed": changed_fields(seen, now), "content": now})
+    return someone, project
+
+
+def _step(project: Project, event: str, actor: Person, reason: str = "") -> None:
+    """The transition with its history row, and the audit entry; both hold the content it was made on."""
+    before, content = project.state, content_hash(project)
+    transition(project, event, actor=actor, reason=reason, data={"content": content})
+    after = {"state": project.state, "reason": reason, "content": content}
+    audit.record(f"project.{event}", actor=actor, subject=project, before={"state": before}, after=after)

@@ -1,0 +1,165 @@
+"""Registering a project and changing what is stated about it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Person
+from kernel import audit, clock
+from kernel.calendar import local_day
+from kernel.errors import Invalid
+from kernel.unit import unit_of_work
+from projects import policies
+from projects.content import changed_fields, content_hash
+from projects.errors import ContentChanged, NotEditable
+from projects.facts import CLASSIFYING, SCALARS, Facts, tidied
+from projects.models import Project, ProjectRole, ResearchArea
+from projects.services.acts import as_now, begin, note
+from projects.services.members import join
+from projects.services.parts import set_compute, set_milestones
+from projects.states import ProjectState
+
+_NAME_TAKEN = "project_name_once"
+
+
+def project_create(*, actor: Person | None, facts: Facts) -> Project:
+    """A draft of anybody with an active account, who becomes its lead. It may lack anything.
+
+    Raises ``Unauthenticated``; ``Invalid`` by field (unknown model or area, name taken, out of range).
+    """
+    with unit_of_work():
+        someone = as_now(actor)
+        now = clock.now()
+        asked = tidied(facts, today=local_day(now))
+        project = Project(created_by=someone, created_at=now, updated_at=now)
+        _assign(project, asked)
+        with _name_is_free(project):
+            project.save()
+        set_compute(project, asked.get("expected_compute", []))
+        set_milestones(project, asked.get("milestones", []))
+        join(project, someone, ProjectRole.LEAD, by=someone)
+        audit.record("project.create", actor=someone, subject=project, after={"name": project.name})
+    return project
+
+
+def project_edit(*, actor: Person | None, project_id: int, changes: Facts, seen: str | None = None) -> Project:
+    """Change what is stated; each change becomes a line of the history. Locks the project.
+
+    A draft is its lead's to change. Once approved, kind, area and data class are an admin's, the rest stays the
+    lead's; while submitted, and at the end, nothing changes. ``seen`` is the content hash that the editor looked
+    at: if the project is another by now, ``ContentChanged``. Raises also ``Invalid``, ``NotEditable``, ``Forbidden``.
+    """
+    with unit_of_work():
+        someone, project = begin(actor, project_id, "read")
+        here = policies.standing(someone, project)
+        if not (here.may("edit") or here.may("reclassify")):
+            policies.require(someone, "edit", project)
+        if project.state not in policies.EDITABLE:
+            raise _not_editable(project, changes)
+        _require_same(project, seen)
+        lines = _apply(project, tidied(changes, today=local_day(clock.now())))
+        _require_rights(someone, project, {line.field for line in lines})
+        for line in lines:
+            note(project, line.field, line.before, line.after, someone)
+        if lines:
+            before, after = [(line.field, line.before) for line in lines], [(line.field, line.after) for line in lines]
+            audit.record("project.edit", actor=someone, subject=project, before=_grouped(before), after=_grouped(after))
+    return project
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One change; None stands for *not there*. Each milestone that changed is a line of its own."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+def _apply(project: Project, asked: Facts) -> list[Line]:
+    """Write what differs and return it."""
+    before = _scalars(project)
+    _assign(project, asked)
+    lines = [Line(field, before[field], value) for field, value in _scalars(project).items() if value != before[field]]
+    project.updated_at = clock.now()
+    with _name_is_free(project):
+        project.save(update_fields=[*(line.field for line in lines), "updated_at"])
+    if "expected_compute" in asked:
+        old, new = set_compute(project, asked["expected_compute"])
+        lines += [Line("expected_compute", old, new)] if old != new else []
+    if "milestones" in asked:
+        lines += [Line("milestone", old, new) for old, new in set_milestones(project, asked["milestones"])]
+    return lines
+
+
+def _grouped(values: list[tuple[str, Any]]) -> dict[str, Any]:
+    """By field; the milestones as a list."""
+    grouped: dict[str, Any] = {field: value for field, value in values if field != "milestone"}
+    milestones = [value for field, value in values if field == "milestone"]
+    return {**grouped, "milestones": milestones} if milestones else grouped
+
+
+def _require_rights(someone: Person, project: Project, changed: set[str]) -> None:
+    """Judge by what really differs: a form sends all fields, and an unchanged one takes no right."""
+    classifying = changed & CLASSIFYING if project.state != ProjectState.DRAFT else set()
+    if classifying:
+        policies.require(someone, "reclassify", project)
+    if changed - classifying or not changed:
+        policies.require(someone, "edit", project)
+
+
+def _require_same(project: Project, seen: str | None) -> None:
+    now = content_hash(project) if seen is not None else None
+    if seen is not None and now is not None and seen != now:
+        raise ContentChanged(data={"changed": changed_fields(seen, now), "content": now})
+
+
+def _assign(project: Project, asked: Facts) -> None:
+    """Put what was stated on the row, unsaved. Raises ``Invalid`` for an area that is not there."""
+    for field in SCALARS:
+        if field in asked and field != "area":
+            setattr(project, field, asked[field])  # type: ignore[literal-required]
+    if "area" in asked:
+        project.area = _area(asked["area"])
+
+
+def _area(name: str | None) -> ResearchArea | None:
+    if not name:
+        return None
+    areas = {area.name: area for area in ResearchArea.objects.all()}
+    if name in areas:
+        return areas[name]
+    allowed = ", ".join(sorted(areas)) or _("none yet")
+    text = _("There is no research area “%(name)s”; there are: %(allowed)s.")
+    raise Invalid({"area": text % {"name": name[:60], "allowed": allowed}})
+
+
+def _scalars(project: Project) -> dict[str, Any]:
+    values = {field: getattr(project, field) for field in SCALARS if field != "area"}
+    return {**values, "area": project.area.name if project.area else None}
+
+
+@contextmanager
+def _name_is_free(project: Project) -> Iterator[None]:
+    """The database says whether a name is taken: two at the same moment cannot both have it."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        diagnosis = getattr(error.__cause__, "diag", None)
+        if getattr(diagnosis, "constraint_name", None) != _NAME_TAKEN:
+            raise
+        text = _("A project named “%(name)s” exists already. Choose another name.")
+        raise Invalid({"name": text % {"name": project.name}}) from error
+
+
+def _not_editable(project: Project, changes: Facts) -> NotEditable:
+    state = ProjectState(project.state)
+    text = _("Nothing can be changed while the project is %(state)s.") % {"state": state.label}
+    if state == ProjectState.SUBMITTED:
+        text += " " + _("Withdraw it first, or ask the approver to return it.")
+    return NotEditable(text, data={"state": project.state, "fields": sorted(changes)})

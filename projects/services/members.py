@@ -1,0 +1,140 @@
+"""The team. A membership and its object permission are written together, or not at all."""
+
+from django.utils.translation import gettext as _
+from guardian.shortcuts import assign_perm, remove_perm
+
+from accounts.models import Person
+from kernel import audit, clock
+from kernel.errors import Conflict, Invalid, NotFound
+from kernel.unit import unit_of_work
+from projects import policies
+from projects.errors import AlreadyMember, LastLead, NotEditable
+from projects.models import Membership, Project, ProjectRole
+from projects.services.acts import begin, note
+from projects.states import ProjectState
+
+
+def member_add(*, actor: Person | None, project_id: int, person: str, role: str) -> Membership:
+    """Put somebody with an active account on the team. ``person`` is an id or a user name. Locks the project.
+
+    Raises ``Invalid`` for nobody, somebody deactivated or an unknown role; ``AlreadyMember``; ``NotEditable``.
+    """
+    with unit_of_work():
+        someone, project = begin(actor, project_id, "manage_members")
+        _require_staffed(project)
+        newcomer, in_role = _active_person(person), _role(role)
+        if Membership.objects.filter(project=project, person=newcomer, left_at__isnull=True).exists():
+            raise AlreadyMember(data={"person": newcomer.pk})
+        membership = join(project, newcomer, in_role, by=someone)
+        audit.record("project.member_add", actor=someone, subject=project, after=_plain(newcomer, in_role))
+    return membership
+
+
+def member_change_role(*, actor: Person | None, project_id: int, person_id: int, role: str) -> Membership:
+    """Give a member another role: the time in the old one ends, the time in the new one begins. Locks the project.
+
+    Raises ``LastLead``, ``NotFound`` for somebody not on the team, ``Conflict`` for the role already held.
+    """
+    with unit_of_work():
+        someone, project = begin(actor, project_id, "manage_members")
+        _require_staffed(project)
+        membership, new = _live(project, person_id), _role(role)
+        old = ProjectRole(membership.role)
+        if new == old:
+            raise Conflict(_("%(person)s is %(role)s already.") % {"person": membership.person, "role": new.label})
+        if not membership.person.is_active:
+            raise Invalid({"person": _inactive(membership.person)})
+        if old == ProjectRole.LEAD:
+            _require_another_lead(membership)
+        _end(membership)
+        changed = _begin(project, membership.person, new, by=someone)
+        note(project, "member", _plain(membership.person, old), _plain(membership.person, new), someone)
+        before, after = _plain(membership.person, old), _plain(membership.person, new)
+        audit.record("project.member_change_role", actor=someone, subject=project, before=before, after=after)
+    return changed
+
+
+def member_remove(*, actor: Person | None, project_id: int, person_id: int) -> None:
+    """Take somebody off the team; everybody may leave. The membership stays as history. Locks the project.
+
+    Raises ``LastLead``, ``NotFound`` for somebody not on the team, ``NotEditable``.
+    """
+    with unit_of_work():
+        is_leaving = actor is not None and actor.pk == person_id
+        someone, project = begin(actor, project_id, "read" if is_leaving else "manage_members")
+        membership = _live(project, person_id)
+        _require_staffed(project)
+        role = ProjectRole(membership.role)
+        if role == ProjectRole.LEAD:
+            _require_another_lead(membership)
+        _end(membership)
+        gone = _plain(membership.person, role)
+        note(project, "member", gone, None, someone)
+        audit.record("project.member_remove", actor=someone, subject=project, before=gone)
+
+
+def join(project: Project, person: Person, role: ProjectRole, *, by: Person) -> Membership:
+    """Begin a membership and write the history; the caller holds the lock and has judged the rights."""
+    membership = _begin(project, person, role, by=by)
+    note(project, "member", None, _plain(person, role), by)
+    return membership
+
+
+def _begin(project: Project, person: Person, role: ProjectRole, *, by: Person) -> Membership:
+    assign_perm(policies.PERMISSIONS[role], person, project)
+    return Membership.objects.create(project=project, person=person, role=role, joined_at=clock.now(), added_by=by)
+
+
+def _end(membership: Membership) -> None:
+    remove_perm(policies.PERMISSIONS[ProjectRole(membership.role)], membership.person, membership.project)
+    membership.left_at = clock.now()
+    membership.save(update_fields=["left_at"])
+
+
+def _live(project: Project, person_id: int) -> Membership:
+    rows = Membership.objects.select_related("person", "project")
+    membership = rows.filter(project=project, person_id=person_id, left_at__isnull=True).first()
+    if membership is None:
+        raise NotFound(_("This person is not on the project."))
+    return membership
+
+
+def _require_another_lead(leaving: Membership) -> None:
+    others = Membership.objects.filter(
+        project_id=leaving.project_id, role=ProjectRole.LEAD, left_at__isnull=True, person__is_active=True
+    ).exclude(pk=leaving.pk)
+    if not others.exists():
+        raise LastLead
+
+
+def _require_staffed(project: Project) -> None:
+    if project.state not in policies.STAFFED:
+        text = _("The team of a project that is %(state)s does not change any more.")
+        raise NotEditable(text % {"state": ProjectState(project.state).label}, data={"state": project.state})
+
+
+def _active_person(person: str) -> Person:
+    """By user name, else by id. Raises ``Invalid``: nobody is added by mistake, nobody who is gone."""
+    found = Person.objects.filter(username__iexact=person).first()
+    if found is None and person.isascii() and person.isdigit() and len(person) <= 18:
+        found = Person.objects.filter(pk=int(person)).first()
+    if found is None:
+        raise Invalid({"person": _("Nobody has the user name “%(name)s”.") % {"name": person[:60]}})
+    if not found.is_active:
+        raise Invalid({"person": _inactive(found)})
+    return found
+
+
+def _inactive(person: Person) -> str:
+    return _("The account of %(name)s is deactivated.") % {"name": person}
+
+
+def _role(role: str) -> ProjectRole:
+    if role not in ProjectRole.values:
+        text = _("“%(role)s” is not one of: %(allowed)s.")
+        raise Invalid({"role": text % {"role": role[:60], "allowed": ", ".join(ProjectRole.values)}})
+    return ProjectRole(role)
+
+
+def _plain(person: Person, role: ProjectRole) -> dict[str, str | int]:
+    return {"person_id": person.pk, "username": person.username, "person": str(person), "role": str(role)}
