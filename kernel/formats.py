@@ -23,7 +23,7 @@ def number(value: float | Decimal, decimals: int = 0) -> str:
 
 def gpu_hours(value: float | Decimal) -> str:
     """GPU-hours without false precision: one decimal below ten, whole hours above."""
-    return number(value, 1 if 0 < abs(value) < 10 else 0)
+    return number(value, 1 if 0 < abs(float(value)) < 10 else 0)
 
 
 def byte_size(value: float) -> str:

@@ -16,11 +16,14 @@ STEPS = (10, 30, 50, 70, 90)
 """Upper bounds, in per cent, of all heat steps but the last."""
 
 
+Kind = Literal["used", "free", "draining", "down", "no_data"]
+
+
 @dataclass(frozen=True)
 class Cell:
     """One GPU. `utilisation` is in per cent and only read when the GPU is used; None there is no data."""
 
-    kind: Literal["used", "free", "draining", "down", "no_data"]
+    kind: Kind
     utilisation: float | None = None
 
 

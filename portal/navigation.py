@@ -14,6 +14,7 @@ from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Role
+from accounts.policies import organisation_roles
 from kernel.calendar import organisation_zone
 
 EVERYBODY: frozenset[str] = frozenset()
@@ -56,7 +57,7 @@ SIGN_OUT_NAMES = ("accounts:logout", "account_logout")
 
 def frame(request: HttpRequest) -> dict[str, Any]:
     """Context processor. Lazy, so that partial pages pay nothing for the frame."""
-    roles = SimpleLazyObject(lambda: _roles(request))
+    roles = SimpleLazyObject(lambda: organisation_roles(request.user))
     return {
         "navigation": SimpleLazyObject(lambda: visible_rooms(ROOMS, roles, request.path)),
         "person_menu": SimpleLazyObject(lambda: visible_rooms(PERSON_MENU, roles, request.path)),
@@ -88,13 +89,6 @@ def is_within(path: str, url: str) -> bool:
     """Whether a page lies in a room: the room's own page or one below it."""
     root = url.rstrip("/")
     return path.rstrip("/") == root or (root != "" and path.startswith(f"{root}/"))
-
-
-def _roles(request: HttpRequest) -> frozenset[str]:
-    person = request.user
-    if not person.is_authenticated:
-        return EVERYBODY
-    return frozenset(person.role_grants.filter(revoked_at__isnull=True).values_list("role", flat=True))
 
 
 def _role_label(roles: Collection[str]) -> str:

@@ -127,18 +127,16 @@ def heat_legend() -> SafeString:
         '<span class="heat-step"><i class="heat-{}"></i>{}</span>',
         ((index, bound) for index, bound in enumerate(("0", "10", "30", "50", "70", "90–100 %"))),
     )
+    kinds: tuple[tuple[heat.Kind, str], ...] = (
+        ("free", _("free")),
+        ("draining", _("draining")),
+        ("down", _("down")),
+        ("no_data", _("no data")),
+    )
     marks = format_html_join(
         "",
         '<span class="legend-item">{}{}</span>',
-        (
-            (heat.node_column([heat.Cell(kind)], label=word), word)
-            for kind, word in (
-                ("free", _("free")),
-                ("draining", _("draining")),
-                ("down", _("down")),
-                ("no_data", _("no data")),
-            )
-        ),
+        ((heat.node_column([heat.Cell(kind)], label=word), word) for kind, word in kinds),
     )
     return format_html('<span class="legend-line"><span class="heat-steps">{}</span>{}</span>', steps, marks)
 
