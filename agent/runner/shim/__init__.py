@@ -1,0 +1,1 @@
+"""The parent process of one job. Standard library only, and it outlives the agent."""
