@@ -108,16 +108,26 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ANONYMOUS_USER_NAME = None  # Guardian's row for "nobody" would be a person who can be granted something.
 GUARDIAN_MONKEY_PATCH_USER = False
-ACCOUNT_LOGIN_METHODS = {"username", "email"}
-ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
+# Only signing in is open; who is let in is decided in accounts.
+ACCOUNT_ADAPTER = "accounts.single_sign_on.ClosedAccountAdapter"
+SOCIALACCOUNT_ADAPTER = "accounts.single_sign_on.SingleSignOnAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = True
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
+# The page names the waiting time; refused attempts must not make it longer.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_LOCKOUT_CALLABLE = "accounts.sign_in.locked_out"
+AXES_USERNAME_CALLABLE = "accounts.sign_in.username_of"
 AXES_ENABLE_ADMIN = False
 
 OIDC_ISSUER = env.str("SLUICE_OIDC_ISSUER", default="")
+# Whether whoever the provider knows gets an account (without a role), or only whom an admin has created.
+OIDC_CREATES_PEOPLE = env.bool("SLUICE_OIDC_CREATE_PEOPLE", default=False)
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": []}}
 if OIDC_ISSUER:
     SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"].append(

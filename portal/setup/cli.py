@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from portal.setup.backup import backup, restore
 from portal.setup.front import ensure_front, ensure_translations
 from portal.setup.install import ensure_requirements, only_one_setup
 from portal.setup.lint import run_lint
@@ -153,16 +154,12 @@ def _manage(instance: Instance, arguments: Sequence[str]) -> int:
 
 
 def _backup(instance: Instance, arguments: Sequence[str]) -> int:
-    from portal.setup.backup import backup
-
     _set_up("local")
     backup(instance, _one_file("backup", arguments))
     return 0
 
 
 def _restore(instance: Instance, arguments: Sequence[str]) -> int:
-    from portal.setup.backup import restore
-
     _set_up("local")
     restore(instance, _one_file("restore", arguments))
     return 0

@@ -29,7 +29,7 @@ def manage(instance: Instance, arguments: Sequence[str]) -> int:
 
 
 @contextmanager
-def database_up(instance: Instance) -> Iterator[Postgres]:
+def database_up(instance: Instance, *, makes_tables: bool = True) -> Iterator[Postgres]:
     """The database answers inside; it is stopped afterwards if it was down before."""
     instance.prepare()
     owns = instance.try_lock("manage")
@@ -38,7 +38,7 @@ def database_up(instance: Instance) -> Iterator[Postgres]:
         instance.wait_for_lock("manage")
         owns = True
     if owns:
-        with _own_database(instance) as postgres:
+        with _own_database(instance, makes_tables=makes_tables) as postgres:
             yield postgres
         return
     postgres = Postgres(instance)
@@ -49,7 +49,7 @@ def database_up(instance: Instance) -> Iterator[Postgres]:
 
 
 @contextmanager
-def _own_database(instance: Instance) -> Iterator[Postgres]:
+def _own_database(instance: Instance, *, makes_tables: bool) -> Iterator[Postgres]:
     supervisor = Supervisor(instance)
     try:
         clear_leftovers(instance)
@@ -61,7 +61,7 @@ def _own_database(instance: Instance) -> Iterator[Postgres]:
         supervisor.wait_for(
             postgres.is_ready, _DATABASE_SECONDS, lambda: f"the database does not answer (log: {instance.logs})"
         )
-        if postgres.ensure_database():
+        if postgres.ensure_database() and makes_tables:
             _migrate(instance)
         yield postgres
     finally:

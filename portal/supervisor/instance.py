@@ -194,8 +194,8 @@ class Instance:
         return f"redis://:{self.secret('broker-password')}@{HOST}:{self.ports().broker}/0"
 
     def has_node(self, name: str) -> bool:
-        """Whether this machine's agent of that name has been given a one-time token before."""
-        return self.enrolment_token(name).exists()
+        """Whether this machine's agent of that name has enrolled; until then it needs a one-time token."""
+        return (self.agents / name / "node.json").exists()
 
     def enrolment_token(self, node: str) -> Path:
         """Where the one-time token of a node on this machine is kept until its agent has used it."""

@@ -9,8 +9,9 @@ from portal.supervisor.instance import Instance
 from portal.supervisor.processes import end_group, end_leftover, marked, read_record, wait_until_gone
 
 _PATIENCE_SECONDS = 10.0
-# The database has its own way (Postgres.prepare): an immediate kill of it would only cost a recovery.
-_DATABASES = ("valkey", "postgres")
+# These end in good order, which spares a recovery. Everything else bears being killed at any time, and a job of a
+# killed agent runs on until the next agent takes it over, while one that is asked to stop would stop its jobs.
+_DATABASES = {"valkey": signal.SIGTERM, "postgres": signal.SIGINT}
 
 
 def clear_leftovers(instance: Instance) -> None:
@@ -19,7 +20,7 @@ def clear_leftovers(instance: Instance) -> None:
     ended = 0
     for path in records:
         identity = read_record(path)
-        wanted = signal.SIGINT if path.stem == "postgres" else signal.SIGTERM
+        wanted = _DATABASES.get(path.stem, signal.SIGKILL)
         if identity is not None and end_leftover(identity, wanted, _PATIENCE_SECONDS):
             ended += 1
             end_group(identity.pid)
@@ -34,7 +35,5 @@ def clear_leftovers(instance: Instance) -> None:
 
 
 def _rank(name: str) -> int:
-    """Agents first (their jobs are handed back), then what they talk to, databases last."""
-    if name.startswith("agent"):
-        return 0
-    return 2 + _DATABASES.index(name) if name in _DATABASES else 1
+    """Databases last."""
+    return 1 + list(_DATABASES).index(name) if name in _DATABASES else 0

@@ -32,13 +32,14 @@ def prepare_database(supervisor: Supervisor, instance: Instance, options: Option
     for agent in services.AGENTS:
         if not instance.has_node(agent.name):
             argv += ["--enrol", agent.name, agent.pool, str(instance.enrolment_token(agent.name))]
+    environment["SLUICE_DEMO_PASSWORD"] = _demo_password(instance)
     if not options.is_empty:
-        environment["SLUICE_DEMO_PASSWORD"] = _demo_password(instance)
         argv.append("--demo")
     _run(supervisor, instance, argv, environment)
 
 
 def _demo_password(instance: Instance) -> str:
+    """Of the demo accounts, or of the first admin of an instance without them."""
     chosen = os.environ.get("SLUICE_DEMO_PASSWORD")
     return instance.replace_secret("demo-password", chosen) if chosen else instance.new_demo_password()
 

@@ -55,7 +55,8 @@ def _broker_service(valkey: Valkey) -> Service:
 
 
 def _bare() -> dict[str, str]:
-    return {key: os.environ[key] for key in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR") if key in os.environ}
+    """What any program may need of the caller's environment."""
+    return {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR") if key in os.environ}
 
 
 def web(instance: Instance, port: int) -> Service:
@@ -106,8 +107,11 @@ def agents(instance: Instance, port: int) -> list[Service]:
 
 def _agent(instance: Instance, port: int, agent: Agent) -> Service:
     home = instance.agents / agent.name
+    # Nothing of the portal's own: a node knows the portal's address, the broker, and its one-time token.
     environment = {
-        **instance.child_environment(),
+        **_bare(),
+        **instance.mark(),
+        "PYTHONUNBUFFERED": "1",
         "SLUICE_AGENT_HOME": str(home),
         "SLUICE_PORTAL_URL": f"http://{HOST}:{port}",
         "SLUICE_BROKER_URL": instance.broker_url(),

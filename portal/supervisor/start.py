@@ -72,8 +72,8 @@ def _bring_up(supervisor: Supervisor, instance: Instance, options: Options) -> N
     supervisor.start_stage(services.agents(instance, options.port))
     address = f"http://{HOST}:{options.port}"
     supervisor.wait_for(lambda: not missing(address), _READY_SECONDS, lambda: f"not ready: {missing(address)}")
-    if not options.is_empty:
-        say(f"accounts {DEMO_ACCOUNTS}; password {instance.secret('demo-password')}")
+    accounts = "account admin" if options.is_empty else f"accounts {DEMO_ACCOUNTS}"
+    say(f"{accounts}; password {instance.secret('demo-password')}")
     result(f"ready {address}")
     if options.opens_browser and _has_display():
         webbrowser.open(address)
