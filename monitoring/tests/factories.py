@@ -2,10 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from uuid import uuid4
 
 from accounts.models import Person
 from agent.messages import PROTOCOL, DeviceSeries, HostSeries, SampleBatch
 from inventory.models import Device, GpuModel, Node, Pool
+from projects.models import Project
+from scheduling.models import Attempt, AttemptMember, DeviceAllocation, Job
 
 NOON = datetime(2026, 6, 9, 12, 0, tzinfo=UTC)
 _serial = count(1)
@@ -98,4 +101,57 @@ def batch(
         at=at,
         devices=tuple(devices),
         host=host,
+    )
+
+
+def project(name: str = "", *, lead: Person | None = None) -> Project:
+    number = next(_serial)
+    return Project.objects.create(
+        name=name or f"project{number}",
+        state="active",
+        stage="training",
+        created_by=lead or person(),
+        created_at=NOON,
+        updated_at=NOON,
+    )
+
+
+def job(in_project: Project, *, state: str = "running", owner: Person | None = None) -> Job:
+    return Job.objects.create(
+        project=in_project,
+        owner=owner or in_project.created_by,
+        name=f"job{next(_serial)}",
+        command=["true"],
+        milli_gpus=1000,
+        state=state,
+        submitted_at=NOON,
+        queued_at=NOON,
+    )
+
+
+def allocation(
+    held_by: Job,
+    device: Device,
+    start: datetime,
+    end: datetime | None = None,
+    *,
+    milli: int = 1000,
+) -> DeviceAllocation:
+    """The job's next attempt holds the device from ``start`` to ``end``; its earlier attempts have ended."""
+    number = Attempt.objects.filter(job=held_by).count() + 1
+    ended = {"state": "ended", "cause": "finished", "ended_at": end} if end else {"state": "running"}
+    attempt = Attempt.objects.create(
+        job=held_by, number=number, launcher="agent", assigned_at=start, started_at=start, **ended
+    )
+    member = AttemptMember.objects.create(
+        attempt=attempt,
+        node=device.node,
+        rank=0,
+        launch_key=uuid4(),
+        state=attempt.state,
+        started_at=start,
+        ended_at=end,
+    )
+    return DeviceAllocation.objects.create(
+        member=member, device=device, milli=milli, allocated_at=start, released_at=end
     )

@@ -1,0 +1,57 @@
+"""``?from=&to=&step=``: which stretch of time, in which steps. Bounded."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from django.utils.dateparse import parse_datetime
+
+from kernel.errors import Invalid
+from monitoring.engine.series import Window, default_step
+
+MIN_STEP_S = 10
+MAX_STEP_S = 86400
+MAX_POINTS = 2000
+MAX_VALUES = 100_000
+"""Steps × series of one answer."""
+
+
+def window_asked(asked: Mapping[str, str], *, start: datetime, end: datetime, series: int = 1) -> Window:
+    """The window of a request for so many ``series``; ``start`` and ``end`` stand in for what it does not say.
+
+    Raises ``Invalid`` naming the field, its value and what is allowed.
+    """
+    first = _instant(asked, "from") or start
+    last = _instant(asked, "to") or max(end, first + timedelta(seconds=1))
+    if last <= first:
+        raise Invalid({"to": f"{last.isoformat()} is not after “from” ({first.isoformat()})"})
+    seconds = (last - first).total_seconds()
+    step_s = _step(asked) or default_step(seconds)
+    allowed = min(MAX_POINTS, MAX_VALUES // max(series, 1))
+    if seconds / step_s > allowed:
+        message = f"{step_s} s gives {seconds / step_s:.0f} steps; at most {allowed} are allowed here"
+        raise Invalid({"step": message})
+    return Window.covering(first, last, step_s)
+
+
+def _instant(asked: Mapping[str, str], name: str) -> datetime | None:
+    raw = asked.get(name)
+    if not raw:
+        return None
+    try:
+        # In an address, the plus of an offset arrives as a space.
+        at = parse_datetime(raw.replace(" ", "+"))
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        message = f"“{raw[:40]}” is not an instant with a time zone, such as 2026-06-09T12:00:00Z"
+        raise Invalid({name: message})
+    return at
+
+
+def _step(asked: Mapping[str, str]) -> int | None:
+    raw = asked.get("step")
+    if not raw:
+        return None
+    if not (raw.isascii() and raw.isdigit() and MIN_STEP_S <= int(raw[:7]) <= MAX_STEP_S):
+        raise Invalid({"step": f"“{raw[:40]}” is not a whole number of seconds from {MIN_STEP_S} to {MAX_STEP_S}"})
+    return int(raw)
