@@ -32,3 +32,15 @@ PROJECT = Machine(
         (S.DRAFT, "close"): S.CLOSED,
     },
 )
+
+DONE = {
+    "submit": "submitted",
+    "withdraw": "withdrawn",
+    "approve": "approved",
+    "reject": "rejected",
+    "return": "returned",
+    "suspend": "suspended",
+    "resume": "resumed",
+    "close": "closed",
+}
+"""What the audit log calls each event once it has happened."""

@@ -35,5 +35,5 @@ def area_create(*, actor: Person | None, name: str, title: str = "", parent: str
         if not is_new:
             raise Invalid({"name": _("There is a research area “%(name)s” already.") % {"name": name}})
         after = {"name": name, "title": area.title, "parent": parent}
-        audit.record("area.create", actor=someone, subject=area, after=after)
+        audit.record("area.created", actor=someone, subject=area, after=after)
     return area

@@ -7,6 +7,7 @@ from kernel.unit import unit_of_work
 from projects import policies
 from projects.models import Project
 from projects.services.acts import begin, bounded, needed
+from projects.states import DONE
 
 
 def project_suspend(*, actor: Person | None, project_id: int, reason: str) -> Project:
@@ -40,5 +41,5 @@ def _step(project: Project, event: policies.Action, actor: Person, reason: str, 
     before = project.state
     transition(project, event, actor=actor, reason=reason)
     after = {"state": project.state, "reason": reason}
-    audit.record(f"project.{event}", actor=actor, subject=project, before={"state": before}, after=after)
+    audit.record(f"project.{DONE[event]}", actor=actor, subject=project, before={"state": before}, after=after)
     outbox.emit(topic, subject=project, data={"project_id": project.pk, "reason": reason})

@@ -11,6 +11,7 @@ from projects.content import changed_fields, content_hash
 from projects.errors import ContentChanged
 from projects.models import Project
 from projects.services.acts import begin, bounded, needed
+from projects.states import DONE
 
 
 def project_submit(*, actor: Person | None, project_id: int) -> Project:
@@ -98,4 +99,4 @@ def _step(project: Project, event: str, actor: Person, reason: str = "") -> None
     before, content = project.state, content_hash(project)
     transition(project, event, actor=actor, reason=reason, data={"content": content})
     after = {"state": project.state, "reason": reason, "content": content}
-    audit.record(f"project.{event}", actor=actor, subject=project, before={"state": before}, after=after)
+    audit.record(f"project.{DONE[event]}", actor=actor, subject=project, before={"state": before}, after=after)

@@ -42,7 +42,7 @@ def project_create(*, actor: Person | None, facts: Facts) -> Project:
         set_compute(project, asked.get("expected_compute", []))
         set_milestones(project, asked.get("milestones", []))
         join(project, someone, ProjectRole.LEAD, by=someone)
-        audit.record("project.create", actor=someone, subject=project, after={"name": project.name})
+        audit.record("project.created", actor=someone, subject=project, after={"name": project.name})
     return project
 
 
@@ -67,7 +67,9 @@ def project_edit(*, actor: Person | None, project_id: int, changes: Facts, seen:
             note(project, line.field, line.before, line.after, someone)
         if lines:
             before, after = [(line.field, line.before) for line in lines], [(line.field, line.after) for line in lines]
-            audit.record("project.edit", actor=someone, subject=project, before=_grouped(before), after=_grouped(after))
+            audit.record(
+                "project.edited", actor=someone, subject=project, before=_grouped(before), after=_grouped(after)
+            )
     return project
 
 

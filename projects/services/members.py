@@ -26,7 +26,7 @@ def member_add(*, actor: Person | None, project_id: int, person: str, role: str)
         if Membership.objects.filter(project=project, person=newcomer, left_at__isnull=True).exists():
             raise AlreadyMember(data={"person": newcomer.pk})
         membership = join(project, newcomer, in_role, by=someone)
-        audit.record("project.member_add", actor=someone, subject=project, after=_plain(newcomer, in_role))
+        audit.record("project.member_added", actor=someone, subject=project, after=_plain(newcomer, in_role))
     return membership
 
 
@@ -50,7 +50,7 @@ def member_change_role(*, actor: Person | None, project_id: int, person_id: int,
         changed = _begin(project, membership.person, new, by=someone)
         note(project, "member", _plain(membership.person, old), _plain(membership.person, new), someone)
         before, after = _plain(membership.person, old), _plain(membership.person, new)
-        audit.record("project.member_change_role", actor=someone, subject=project, before=before, after=after)
+        audit.record("project.member_role_changed", actor=someone, subject=project, before=before, after=after)
     return changed
 
 
@@ -70,7 +70,7 @@ def member_remove(*, actor: Person | None, project_id: int, person_id: int) -> N
         _end(membership)
         gone = _plain(membership.person, role)
         note(project, "member", gone, None, someone)
-        audit.record("project.member_remove", actor=someone, subject=project, before=gone)
+        audit.record("project.member_removed", actor=someone, subject=project, before=gone)
 
 
 def join(project: Project, person: Person, role: ProjectRole, *, by: Person) -> Membership:

@@ -1,0 +1,88 @@
+"""Rows of the registry as the API gives them: plain data, no query of their own."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from accounts.models import Person
+from projects.history import HistoryItem
+from projects.models import Membership, ResearchArea, TierFact
+from projects.selectors import ProjectDetail
+
+Plain = dict[str, Any]
+
+
+def person(someone: Person | None) -> Plain | None:
+    if someone is None:
+        return None
+    return {"id": someone.pk, "username": someone.username, "display_name": someone.display_name}
+
+
+def rows(projects: Iterable[Any]) -> list[Plain]:
+    """Rows of ``selectors.with_facts``."""
+    return [_row(project) for project in projects]
+
+
+def detail(row: Any, found: ProjectDetail) -> Plain:
+    return {**_row(row), "can": list(found.can), "content": found.content}
+
+
+def _row(project: Any) -> Plain:
+    leads = [person(membership.person) for membership in project.live_leads]
+    return {
+        "id": project.pk,
+        "name": project.name,
+        "goal": project.goal,
+        "kind": project.kind,
+        "stage": project.stage,
+        "state": project.state,
+        "area": project.area.name if project.area else None,
+        "data_class": project.data_class,
+        "tier": project.tier_now,
+        "breakthrough": project.breakthrough,
+        "datasets": project.datasets,
+        "expected_compute": [
+            {"gpu_model": row.gpu_model.name, "min": row.min, "target": row.target, "max": row.max}
+            for row in project.expected_compute.all()
+        ],
+        "milestones": [
+            {"id": row.pk, "name": row.name, "due_on": row.due_on, "met_on": row.met_on}
+            for row in project.milestones.all()
+        ],
+        "lead": leads[0] if leads else None,
+        "leads": leads,
+        "members_count": project.members_count,
+        "created_by": person(project.created_by),
+        "submitted_by": person(project.submitted_by),
+        "created_at": project.created_at,
+        "updated_at": project.updated_at,
+    }
+
+
+def member(row: Membership) -> Plain:
+    return {
+        "person": person(row.person),
+        "role": row.role,
+        "is_active": row.person.is_active,
+        "joined_at": row.joined_at,
+        "added_by": person(row.added_by),
+    }
+
+
+def item(row: HistoryItem) -> Plain:
+    return {
+        "at": row.at,
+        "kind": row.kind,
+        "what": row.what,
+        "who": row.who,
+        "before": row.before,
+        "after": row.after,
+        "reason": row.reason,
+    }
+
+
+def tier(fact: TierFact) -> Plain:
+    return {"tier": fact.tier, "effective_from": fact.during.lower, "reason": fact.reason}
+
+
+def area(row: ResearchArea) -> Plain:
+    return {"id": row.pk, "name": row.name, "title": row.title, "parent": row.parent.name if row.parent else None}
