@@ -23,3 +23,9 @@ class AlreadySo(Conflict):
     """The second click: what was asked for is so already, and nothing was done."""
 
     code = "already_so"
+
+
+class SignInRefused(Forbidden):
+    """The identity is proven, but it opens nothing here."""
+
+    code = "sign_in_refused"

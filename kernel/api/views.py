@@ -25,25 +25,33 @@ Handler = Callable[..., Response]
 class IdempotentMixin(APIView):
     """A writing call that carries an ``Idempotency-Key`` acts once; again, it gets the first answer."""
 
+    shown_once: frozenset[str] = frozenset()
+    """Fields of an answer that hold a secret. They are left out of what is stored, so a repeat lacks them."""
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         key = request.headers.get(KEY_HEADER)
         method = str(request.method)
         if key is not None and method in WRITING:
             handler = getattr(self, method.lower(), self.http_method_not_allowed)
-            setattr(self, method.lower(), functools.partial(_once, handler, key))
+            setattr(self, method.lower(), functools.partial(_once, handler, key, self.shown_once))
 
 
-def _once(handler: Handler, key: str, request: Request, *args: Any, **kwargs: Any) -> Response:
+def _once(
+    handler: Handler, key: str, shown_once: frozenset[str], request: Request, *args: Any, **kwargs: Any
+) -> Response:
     body = json.dumps(request.data, sort_keys=True, default=str).encode()
     fingerprint = idempotency.request_hash(str(request.method), request.path, body)
+    actor: Any = request.user
     with unit_of_work():
-        stored = idempotency.claim(actor=request.user, key=key, fingerprint=fingerprint)
+        stored = idempotency.claim(actor=actor, key=key, fingerprint=fingerprint)
         if stored is not None:
             return Response(stored.body, status=stored.status, headers={"Idempotent-Replay": "true"})
         response = handler(request, *args, **kwargs)
         plain = json.loads(JSONRenderer().render(response.data)) if response.data is not None else None
-        idempotency.store(actor=request.user, key=key, status=response.status_code, body=plain)
+        if shown_once and isinstance(plain, dict):
+            plain = {name: value for name, value in plain.items() if name not in shown_once}
+        idempotency.store(actor=actor, key=key, status=response.status_code, body=plain)
     return response
 
 
