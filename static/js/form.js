@@ -29,7 +29,7 @@
   };
 
   const ready = (scope) => {
-    for (const button of scope.querySelectorAll("[data-row-remove]")) button.classList.add("is-ready");
+    for (const button of scope.querySelectorAll("[data-row-remove], [data-row-add]")) button.classList.add("is-ready");
     for (const mark of scope.querySelectorAll("[data-row] input[name$='-DELETE']")) if (mark.checked) mark.closest("[data-row]").hidden = true;
   };
 

@@ -2,7 +2,7 @@
 (() => {
   const root = document.documentElement;
   const keep = (key, value) => { try { localStorage.setItem(key, value); } catch { /* private window: not remembered */ } };
-  const isTyping = (target) => target.closest?.("input, select, textarea, [contenteditable], dialog[open]");
+  const isTyping = (target) => target.closest?.("input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], dialog[open]");
 
   const markTheme = () => {
     for (const button of document.querySelectorAll("[data-theme-set]")) {

@@ -14,6 +14,12 @@
 
   apply();
   if (read("sluice-rail") === "collapsed") root.dataset.rail = "collapsed";
+  // Charts are drawn in fixed colours: paper gets the light ones.
+  addEventListener("beforeprint", () => {
+    root.dataset.bsTheme = "light";
+    root.dispatchEvent(new CustomEvent("sluice:theme", { bubbles: true }));
+  });
+  addEventListener("afterprint", apply);
   system.addEventListener("change", apply);
   addEventListener("storage", apply);
   addEventListener("sluice:theme-set", apply);
