@@ -3,7 +3,8 @@
 from datetime import date, timedelta
 from itertools import count
 
-from accounts.models import Person, Role, RoleGrant
+from accounts.models import Person
+from accounts.tests import factories as people
 from inventory.models import GpuModel
 from kernel import clock
 from projects import services
@@ -13,19 +14,10 @@ from projects.models import Project, ProjectRole, Tier
 _numbers = count(1)
 
 
-def person(name: str = "", *roles: Role, is_active: bool = True) -> Person:
-    """Somebody with these organisation-wide roles."""
-    name = name or f"person{next(_numbers)}"
-    someone = Person.objects.create_user(name, display_name=name.title(), is_active=is_active)
-    for role in roles:
-        RoleGrant.objects.create(person=someone, role=role, granted_at=clock.now())
-    return someone
-
-
 def admin() -> Person:
     """The one admin of the tests, who approves, suspends and sets tiers."""
     found = Person.objects.filter(username="registry-admin").first()
-    return found or person("registry-admin", Role.ADMIN)
+    return found or people.admin("registry-admin")
 
 
 def gpu_model(name: str = "h100") -> GpuModel:
@@ -46,11 +38,11 @@ def full_facts(**changes: object) -> Facts:
 
 
 def draft_project(*, lead: Person | None = None, **changes: object) -> Project:
-    return services.project_create(actor=lead or person(), facts=full_facts(**changes))
+    return services.project_create(actor=lead or people.person(), facts=full_facts(**changes))
 
 
 def submitted_project(*, lead: Person | None = None, **changes: object) -> Project:
-    leader = lead or person()
+    leader = lead or people.person()
     project = draft_project(lead=leader, **changes)
     return services.project_submit(actor=leader, project_id=project.pk)
 
@@ -59,7 +51,7 @@ def active_project(
     *, lead: Person | None = None, researchers: tuple[Person, ...] = (), tier: Tier | None = None, **changes: object
 ) -> Project:
     """An approved project; ``changes`` are stated facts such as ``name``, ``stage``, ``kind``."""
-    leader = lead or person()
+    leader = lead or people.person()
     project = submitted_project(lead=leader, **changes)
     for someone in researchers:
         services.member_add(

@@ -1,0 +1,1 @@
+"""The demo organisation: a few people, areas and projects, made by the same services and actors as in life."""
