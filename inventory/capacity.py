@@ -1,6 +1,6 @@
 """Capacity, reserve and what is usable of them, over time. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -38,21 +38,33 @@ class CapacityStep:
     capacity: Capacity
 
 
+def sweep(streams: Sequence[Iterable[DatedAmount]], within: Interval) -> list[tuple[datetime, tuple[int, ...]]]:
+    """The sum of each stream at the start of ``within`` and at every instant in it at which an amount changes.
+
+    One pass over the sorted edges, so that a model with thousands of dated rows stays cheap.
+    """
+    changes: dict[datetime, list[int]] = {within.start: [0] * len(streams)}
+    for index, stream in enumerate(streams):
+        for interval, amount in stream:
+            part = interval.intersection(within)
+            if part is None:
+                continue
+            changes.setdefault(part.start, [0] * len(streams))[index] += amount
+            if part.end is not None and within.contains(part.end):
+                changes.setdefault(part.end, [0] * len(streams))[index] -= amount
+    sums = [0] * len(streams)
+    swept = []
+    for at in sorted(changes):
+        sums = [total + change for total, change in zip(sums, changes[at], strict=True)]
+        swept.append((at, tuple(sums)))
+    return swept
+
+
 def timeline(facts: Iterable[DatedAmount], reserves: Iterable[DatedAmount], within: Interval) -> list[CapacityStep]:
     """Capacity of one model through ``within``: one step at its start and one at each change after it."""
-    facts, reserves = list(facts), list(reserves)
     steps: list[CapacityStep] = []
-    for at in _changes([*facts, *reserves], within):
-        gpus = sum(amount for interval, amount in facts if interval.contains(at))
-        points = sum(amount for interval, amount in reserves if interval.contains(at))
+    for at, (gpus, points) in sweep((facts, reserves), within):
         here = Capacity(gpus, reserve_gpus(gpus, points))
         if not steps or steps[-1].capacity != here:
             steps.append(CapacityStep(at, here))
     return steps
-
-
-def _changes(facts: list[DatedAmount], within: Interval) -> list[datetime]:
-    edges = {within.start}
-    for interval, _amount in facts:
-        edges.update(edge for edge in (interval.start, interval.end) if edge is not None and within.contains(edge))
-    return sorted(edges)

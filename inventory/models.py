@@ -2,6 +2,7 @@
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, IntegerRangeField, RangeOperators
+from django.contrib.postgres.indexes import GistIndex
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -175,6 +176,7 @@ class CapacityFact(models.Model):
                 ],
             ),
         ]
+        indexes = [GistIndex(fields=["gpu_model", "during"], name="capacityfact_model_during")]
 
 
 class ReserveFact(models.Model):

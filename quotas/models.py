@@ -2,6 +2,7 @@
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
+from django.contrib.postgres.indexes import GistIndex
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
@@ -32,6 +33,20 @@ class ClaimKind(models.TextChoices):
     RESERVED = "reserved", _("Reserved")
 
 
+def _one_base_of(holder: str) -> ExclusionConstraint:
+    """A holder has at most one base claim of a resource and model at an instant; the others come on top."""
+    return ExclusionConstraint(
+        name=f"claim_one_base_of_{holder}",
+        expressions=[
+            (holder, RangeOperators.EQUAL),
+            ("resource", RangeOperators.EQUAL),
+            (Coalesce("gpu_model", 0), RangeOperators.EQUAL),
+            ("during", RangeOperators.OVERLAPS),
+        ],
+        condition=Q(kind="base", voided_at__isnull=True),
+    )
+
+
 class Claim(models.Model):
     """A holder's guarantee and limit of one resource during an interval.
 
@@ -59,6 +74,12 @@ class Claim(models.Model):
     granted_at = models.DateTimeField()
     voided_at = models.DateTimeField(null=True)
     """Set when a future claim is superseded before it ever took effect."""
+    continues = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="continued_by")
+    """The claim whose later part this row carries on, after a grant for a limited time came between."""
+    ended_by = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, related_name="+")
+    ended_at = models.DateTimeField(null=True)
+    """When somebody ended, shortened or voided it; ``during`` says since when it is over."""
+    end_reason = models.TextField(blank=True)
 
     class Meta:
         constraints = [
@@ -80,18 +101,10 @@ class Claim(models.Model):
                 name="claim_amounts",
                 condition=Q(guaranteed__gte=0) & (Q(limit__isnull=True) | Q(limit__gte=F("guaranteed"))),
             ),
-            ExclusionConstraint(
-                name="claim_one_base_of_project",
-                expressions=[
-                    ("project", RangeOperators.EQUAL),
-                    ("resource", RangeOperators.EQUAL),
-                    (Coalesce("gpu_model", 0), RangeOperators.EQUAL),
-                    ("during", RangeOperators.OVERLAPS),
-                ],
-                condition=Q(kind="base", voided_at__isnull=True),
-            ),
+            *(_one_base_of(holder) for holder in ("project", "area", "pool")),
         ]
         indexes = [
             models.Index(fields=["gpu_model", "project"], name="claim_model_project"),
             models.Index(fields=["project", "resource"], name="claim_project_resource"),
+            GistIndex(fields=["gpu_model", "during"], name="claim_model_during", condition=Q(voided_at__isnull=True)),
         ]

@@ -1,0 +1,127 @@
+"""Reading the ledger: who is promised what, when; what is free; and the story of a project's quota (QUO5)."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db.models import Q, QuerySet, Sum
+
+from inventory.capacity import Capacity, DatedAmount
+from inventory.models import GpuModel
+from inventory.selectors import capacity_facts
+from kernel.intervals import Interval
+from kernel.ranges import to_interval, to_range
+from quotas.ledger import LedgerStep, ModelFacts, tightest
+from quotas.models import Claim, ClaimKind, Resource
+
+QuotaKey = tuple[int, str, int | None]
+"""Project, resource, GPU model (None for what is not a GPU)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What one project holds of one resource: guaranteed part and upper limit; ``limit`` None: no limit."""
+
+    guaranteed: int
+    limit: int | None
+
+    def with_claim(self, guaranteed: int, limit: int | None) -> "Quota":
+        both = None if self.limit is None or limit is None else self.limit + limit
+        return Quota(self.guaranteed + guaranteed, both)
+
+
+def live_claims() -> QuerySet[Claim]:
+    """Every claim that counts in the ledger: all but those voided before they took effect."""
+    return Claim.objects.filter(voided_at__isnull=True)
+
+
+def quotas_at(at: datetime, project_ids: Iterable[int] | None = None) -> dict[QuotaKey, Quota]:
+    """What every project (or these) holds at an instant, by project, resource and GPU model.
+
+    Base claims and what comes on top of them are summed. Emergency claims are left out: only jobs under such a
+    grant may use them. A project that is suspended still holds its quota; it may not use it (REG2).
+    """
+    claims = live_claims().filter(project__isnull=False, during__contains=at).exclude(kind=ClaimKind.EMERGENCY)
+    if project_ids is not None:
+        claims = claims.filter(project__in=list(project_ids))
+    held: dict[QuotaKey, Quota] = {}
+    rows = claims.values_list("project_id", "resource", "gpu_model_id", "guaranteed", "limit")
+    for project, resource, model, guaranteed, limit in rows:
+        key: QuotaKey = (project or 0, resource, model)
+        held[key] = held[key].with_claim(guaranteed, limit) if key in held else Quota(guaranteed, limit)
+    return held
+
+
+def area_quotas_at(at: datetime) -> dict[QuotaKey, Quota]:
+    """What every research area is promised on top of its projects' own guarantees; the key's first part: the area."""
+    claims = live_claims().filter(area__isnull=False, during__contains=at).exclude(kind=ClaimKind.EMERGENCY)
+    held: dict[QuotaKey, Quota] = {}
+    for area, resource, model, guaranteed, limit in claims.values_list(
+        "area_id", "resource", "gpu_model_id", "guaranteed", "limit"
+    ):
+        key: QuotaKey = (area or 0, resource, model)
+        held[key] = held[key].with_claim(guaranteed, limit) if key in held else Quota(guaranteed, limit)
+    return held
+
+
+def promised_at(at: datetime) -> dict[int, int]:
+    """GPUs guaranteed at an instant by GPU model, whoever holds them; emergency claims apart. 0 for none."""
+    claims = _promises().filter(during__contains=at)
+    sums = dict(claims.values_list("gpu_model_id").annotate(total=Sum("guaranteed")))
+    return {pk: int(sums.get(pk) or 0) for pk in GpuModel.objects.values_list("pk", flat=True)}
+
+
+def free_between(gpu_model: GpuModel | int, within: Interval) -> int:
+    """GPUs of a model that can be guaranteed through all of ``within``: usable less promised at its tightest."""
+    return tightest_between(gpu_model, within).free
+
+
+def tightest_between(gpu_model: GpuModel | int, within: Interval) -> LedgerStep:
+    """The instant of ``within`` with the least free GPUs of a model, and the ledger there."""
+    pk = gpu_model.pk if isinstance(gpu_model, GpuModel) else gpu_model
+    return tightest(model_facts([pk], within)[pk], within)
+
+
+def model_facts(
+    gpu_model_ids: Iterable[int], within: Interval, *, without: Iterable[int] = ()
+) -> dict[int, ModelFacts]:
+    """The ledger's rows of these GPU models that touch ``within``, leaving out the claims ``without``."""
+    ids = list(gpu_model_ids)
+    promised: defaultdict[int, list[DatedAmount]] = defaultdict(list)
+    emergency: defaultdict[int, list[DatedAmount]] = defaultdict(list)
+    claims = live_claims().filter(gpu_model__in=ids, during__overlap=to_range(within)).exclude(pk__in=list(without))
+    for pk, kind, during, amount in claims.values_list("gpu_model_id", "kind", "during", "guaranteed"):
+        stream = emergency if kind == ClaimKind.EMERGENCY else promised
+        stream[pk or 0].append((to_interval(during), amount))
+    facts = capacity_facts(ids, within)
+    return {pk: ModelFacts(facts[pk].gpus, facts[pk].reserve, tuple(promised[pk]), tuple(emergency[pk])) for pk in ids}
+
+
+def with_promise(facts: ModelFacts, *promises: DatedAmount) -> ModelFacts:
+    """The same rows with more promises, to ask what would be."""
+    return replace(facts, promised=(*facts.promised, *promises))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLine:
+    """One GPU model at an instant, in whole GPUs."""
+
+    model: GpuModel
+    capacity: Capacity
+    promised: int
+
+    @property
+    def free(self) -> int:
+        return self.capacity.usable - self.promised
+
+
+def history(project_id: int) -> QuerySet[Claim]:
+    """Every claim a project ever had, voided ones too, newest first, with who granted and who ended it."""
+    claims = Claim.objects.filter(project=project_id)
+    return claims.select_related("gpu_model", "granted_by", "ended_by").order_by("-granted_at", "-pk")
+
+
+def _promises() -> QuerySet[Claim]:
+    gpu = Q(resource=Resource.GPU, gpu_model__isnull=False)
+    return live_claims().filter(gpu).exclude(kind=ClaimKind.EMERGENCY)
