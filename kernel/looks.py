@@ -56,6 +56,7 @@ _STATES: dict[str, Look] = {
     "down": Look("node-lost", pgettext_lazy("node state", "Down"), "bad"),
     "suspect": Look("alert", _("Suspect"), "waiting"),
     "maintenance": Look("maintenance", _("Maintenance"), "paused"),
+    "removed": Look("closed", _("Removed"), "none"),
     # Requests, approvals and checks
     "approved": Look("ok", _("Approved"), "ok"),
     "returned": Look("comment", _("Returned"), "waiting"),

@@ -51,7 +51,10 @@ ROOMS = (
     Room("accounts:people", _("People"), "people", frozenset({Role.ADMIN})),
     Room("accounts:audit", _("Audit log"), "audit", frozenset({Role.ADMIN, Role.AUDITOR})),
 )
-PERSON_MENU = (Room("accounts:tokens", _("Access tokens"), "key"),)
+PERSON_MENU = (
+    Room("accounts:tokens", _("Access tokens"), "key"),
+    Room("accounts:password", _("Password"), "lock"),
+)
 SIGN_OUT_NAMES = ("accounts:logout", "account_logout")
 
 
