@@ -4,7 +4,8 @@ Shares of devices are milli-GPU: 1000 is the whole device. Live allocations of o
 database refuses it.
 """
 
-from django.contrib.postgres.fields import ArrayField, DateTimeRangeField
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import ArrayField, DateTimeRangeField, RangeOperators
 from django.db import models
 from django.db.models import F, Q
 
@@ -83,6 +84,8 @@ class Attempt(models.Model):
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="attempts")
     number = models.PositiveIntegerField()
     launcher = models.CharField(max_length=20)
+    gpu_model = models.ForeignKey(GpuModel, on_delete=models.PROTECT, related_name="+")
+    """What it was placed on: whose quota it uses."""
     state = models.CharField(max_length=20, choices=AttemptState.choices, default=AttemptState.ASSIGNED)
     cause = models.CharField(max_length=20, choices=Cause.choices, blank=True)
     exit_code = models.IntegerField(null=True)
@@ -120,7 +123,11 @@ class AttemptMember(models.Model):
     newest_checkpoint_at = models.DateTimeField(null=True)
     last_report_at = models.DateTimeField(null=True)
     log_bytes = models.BigIntegerField(default=0)
-    """Length of this member's log as the node reports it; what is stored is the sum of its chunks."""
+    """Length of this member's log as the node reports it."""
+    log_stored_bytes = models.BigIntegerField(default=0)
+    """How much of it is stored, without a gap: the sum of its chunks."""
+    fetched_at = models.DateTimeField(null=True)
+    """When the node first fetched the launch. Before that nothing of it can be running there."""
     is_forgotten = models.BooleanField(default=False)
     """The node has been told that it may delete what it keeps of this member."""
 
@@ -173,6 +180,13 @@ class Charge(models.Model):
     is_simulated = models.BooleanField()
 
     class Meta:
+        constraints = [
+            ExclusionConstraint(
+                name="charge_once",
+                expressions=[("allocation", RangeOperators.EQUAL), ("during", RangeOperators.OVERLAPS)],
+            ),
+            models.CheckConstraint(name="charge_not_negative", condition=Q(milli_gpu_seconds__gte=0)),
+        ]
         indexes = [models.Index(fields=["project", "day"], name="charge_project_day")]
 
 

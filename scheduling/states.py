@@ -61,7 +61,7 @@ class AttemptState(models.TextChoices):
 
 
 A = AttemptState
-_ATTEMPT = {
+_ATTEMPT: dict[tuple[str, str], str] = {
     (A.ASSIGNED, "start"): A.STARTING,
     (A.ASSIGNED, "run"): A.RUNNING,
     (A.STARTING, "run"): A.RUNNING,

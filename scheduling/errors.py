@@ -1,0 +1,40 @@
+"""Refusals of this room."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from kernel.errors import Conflict, Invalid
+
+
+class LaunchBlocked(Invalid):
+    """The pre-launch check blocks the submission. ``data["launch_check"]`` holds every item of the check."""
+
+    code = "launch_blocked"
+    title = _("The pre-launch check blocks this job")
+
+    def __init__(self, errors: Mapping[str, Sequence[str]], items: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__(errors)
+        self.data["launch_check"] = [dict(item) for item in items]
+
+
+class ProjectNotActive(Conflict):
+    """REG2: no registration, no resources. ``data``: project, state."""
+
+    code = "project_not_active"
+    title = _("The project is not active")
+
+
+class NoLongerWanted(Conflict):
+    """A node asked for something that the portal does not want to run any more."""
+
+    code = "no_longer_wanted"
+    title = _("This is no longer wanted")
+
+
+class NodeNotEmpty(Conflict):
+    """A node that still holds jobs cannot be removed. ``data["jobs"]`` names them."""
+
+    code = "node_not_empty"
+    title = _("Jobs are still on this node")

@@ -1,0 +1,48 @@
+"""Reading jobs, logs, use and nodes. Every query of a screen starts at ``visible_to``."""
+
+from scheduling.selectors.jobs import (
+    AttemptView,
+    JobDetail,
+    JobEvent,
+    job_detail,
+    job_events,
+    job_for,
+    listed,
+    running,
+    visible_to,
+    waiting,
+)
+from scheduling.selectors.logs import LogPart, log_read, log_size
+from scheduling.selectors.nodes import DrainImpact, HurtJob, device_shares, drain_impact
+from scheduling.selectors.usage import (
+    DayUsage,
+    ModelUse,
+    gpu_hours_by_day,
+    gpu_hours_by_project,
+    used_now,
+)
+
+__all__ = [
+    "AttemptView",
+    "DayUsage",
+    "DrainImpact",
+    "HurtJob",
+    "JobDetail",
+    "JobEvent",
+    "LogPart",
+    "ModelUse",
+    "device_shares",
+    "drain_impact",
+    "gpu_hours_by_day",
+    "gpu_hours_by_project",
+    "job_detail",
+    "job_events",
+    "job_for",
+    "listed",
+    "log_read",
+    "log_size",
+    "running",
+    "used_now",
+    "visible_to",
+    "waiting",
+]

@@ -1,0 +1,123 @@
+"""What a person does with a job that is there: cancel, pause, resume, requeue."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from accounts.models import Person
+from kernel import audit, clock, outbox
+from kernel.errors import IllegalTransition, NotFound
+from kernel.states import transition
+from kernel.unit import lock, unit_of_work
+from projects.models import Project
+from projects.states import ProjectState
+from scheduling import policies, wake
+from scheduling.errors import ProjectNotActive
+from scheduling.models import Job
+from scheduling.services.attempts import live_attempt, request_stop
+from scheduling.states import JobState
+
+_REASON_FIELDS = ["reason", "reason_code", "reason_data"]
+
+
+def job_cancel(*, actor: Person, job_id: int, reason: str = "") -> Job:
+    """Take a waiting job out of the queue, or stop a live one by the graceful path. Locks the job.
+
+    Raises ``NotFound``, ``Forbidden``, ``IllegalTransition``.
+    """
+    _require(actor, job_id)
+    with unit_of_work():
+        job: Job = lock({Job: [job_id]})[Job][job_id]
+        before = job.state
+        if job.state in (JobState.QUEUED, JobState.PAUSED):
+            cancel_waiting(job, "user", reason or "It was cancelled by a person.", actor=actor)
+        else:
+            stop_live(job, "user", reason, actor=actor)
+        _audit("job.cancel", actor, job, before, reason)
+    return job
+
+
+def job_pause(*, actor: Person, job_id: int, reason: str = "") -> Job:
+    """Hold a waiting job back, or stop a live one so that it can go on later. Locks the job.
+
+    A live job is *pausing* until its processes have ended. Raises ``NotFound``, ``Forbidden``,
+    ``IllegalTransition``.
+    """
+    _require(actor, job_id)
+    with unit_of_work():
+        job: Job = lock({Job: [job_id]})[Job][job_id]
+        before = job.state
+        job.reason, job.reason_code, job.reason_data = reason or "It was paused by a person.", "user", {}
+        transition(job, "pause", actor=actor, reason=reason, fields=_REASON_FIELDS)
+        attempt = live_attempt(job)
+        if attempt is not None:
+            request_stop(job, attempt, "user", actor=actor)
+        _audit("job.pause", actor, job, before, reason)
+    return job
+
+
+def job_resume(*, actor: Person, job_id: int, reason: str = "") -> Job:
+    """Queue a paused job again, behind those that wait. Locks project and job; the project is active (REG2)."""
+    return _queue_again(actor, job_id, "resume", reason)
+
+
+def job_requeue(*, actor: Person, job_id: int, reason: str = "") -> Job:
+    """Queue a failed, cancelled or timed-out job again, with all its retries. Locks project and job (REG2)."""
+    return _queue_again(actor, job_id, "requeue", reason)
+
+
+def cancel_waiting(job: Job, code: str, text: str, *, actor: Person | None) -> None:
+    """End a queued or paused job (locked) that has no attempt."""
+    job.reason, job.reason_code, job.reason_data = text, code, {}
+    job.ended_at, job.not_before = clock.now(), None
+    fields = [*_REASON_FIELDS, "ended_at", "not_before"]
+    transition(job, "cancel", actor=actor, reason=text, fields=fields)
+    outbox.emit("job.ended", subject=job, data={"state": job.state, "reason": code})
+    wake.wake_scheduler()
+
+
+def stop_live(job: Job, stop_reason: str, text: str, *, actor: Person | None) -> None:
+    """Stop a starting, running or pausing job (locked) by the graceful path. Raises ``IllegalTransition``."""
+    transition(job, "stop", actor=actor, reason=text)
+    attempt = live_attempt(job)
+    if attempt is None:
+        raise IllegalTransition(_("This job has nothing to stop."), data={"state": job.state, "event": "stop"})
+    request_stop(job, attempt, stop_reason, actor=actor)
+
+
+def _queue_again(actor: Person, job_id: int, event: str, reason: str) -> Job:
+    project_id = _require(actor, job_id).project_id
+    with unit_of_work():
+        rows = lock({Project: [project_id], Job: [job_id]})
+        project: Project = rows[Project][project_id]
+        job: Job = rows[Job][job_id]
+        before = job.state
+        job.machine.target(job.state, event)
+        _require_active(project)
+        job.queued_at, job.not_before, job.ended_at = clock.now(), None, None
+        job.reason, job.reason_code, job.reason_data = "", "", {}
+        fields = [*_REASON_FIELDS, "queued_at", "not_before", "ended_at"]
+        transition(job, event, actor=actor, reason=reason, fields=fields)
+        _audit(f"job.{event}", actor, job, before, reason)
+        wake.wake_scheduler()
+    return job
+
+
+def _require_active(project: Project) -> None:
+    state = ProjectState(project.state)
+    if state != ProjectState.ACTIVE:
+        text = _("The project is %(state)s; only an active project runs jobs.") % {"state": state.label}
+        raise ProjectNotActive(text, data={"project": project.pk, "state": str(state)})
+
+
+def _require(actor: Person, job_id: int) -> Job:
+    job = Job.objects.select_related("project").filter(pk=job_id).first()
+    if job is None:
+        raise NotFound
+    policies.require_act(actor, job)
+    return job
+
+
+def _audit(action: str, actor: Person, job: Job, before: str, reason: str) -> None:
+    after: dict[str, Any] = {"state": job.state, "reason": reason}
+    audit.record(action, actor=actor, subject=job, before={"state": before}, after=after)
