@@ -110,9 +110,9 @@ def parse_simulation(text: str) -> Simulation | None:
     if not text:
         return None
     gpu_model, _, count = text.rpartition(":")
-    number = _number("--simulate", count or "?")
-    if not gpu_model.strip() or number is None:
+    if not gpu_model.strip() or not count:
         raise BadSettings(f"--simulate: {text!r} is not MODEL:COUNT")
+    number = _number("--simulate", count) or 1
     if number > MAX_SIMULATED:
         raise BadSettings(f"--simulate: {number} devices are more than {MAX_SIMULATED}")
     return Simulation(gpu_model.strip(), number)

@@ -24,6 +24,7 @@ NEWS_S = 60.0
 """So long after a start every sample is posted by itself: someone is watching."""
 POISON = frozenset({400, 413, 415, 422})
 PAUSE_S = 0.05
+STEP_S = 1.0
 
 
 class Sampler:
@@ -42,12 +43,13 @@ class Sampler:
 
     def run(self, leaving: threading.Event) -> None:
         """Sample until the agent leaves."""
-        due = time.monotonic()
         while not leaving.is_set():
+            began = time.monotonic()
             self.once()
-            # After a pause longer than an interval the missed samples are a gap, not a burst.
-            due = max(due + self.interval_s, time.monotonic())
-            leaving.wait(due - time.monotonic())
+            # After a look longer than an interval the missed samples are a gap, not a burst. The interval may
+            # change while we wait: it comes with every sync.
+            while not leaving.is_set() and (left := began + self.interval_s - time.monotonic()) > 0:
+                leaving.wait(min(left, STEP_S))
         self.flush()
 
     def once(self) -> None:

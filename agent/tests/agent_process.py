@@ -38,7 +38,7 @@ class AgentProcess:
         command = [sys.executable, "-m", "agent", "--home", str(self.home), "--portal", self.portal.url]
         command += ["--enrolment-token-file", str(self.token_file), *self.arguments, *more]
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+            self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log, process_group=0)
 
     def end(self, number: int = signal.SIGTERM, timeout_s: float = 30.0) -> int:
         """Send a signal and wait for the end."""
@@ -46,6 +46,14 @@ class AgentProcess:
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(number)
         status = self.process.wait(timeout_s)
+        self.process = None
+        return status
+
+    def interrupt_group(self) -> int:
+        """What Ctrl-C on a terminal does: SIGINT to the whole process group."""
+        assert self.process is not None
+        os.killpg(self.process.pid, signal.SIGINT)
+        status = self.process.wait(30)
         self.process = None
         return status
 

@@ -1,6 +1,8 @@
 """A small portal of the tests' own: real HTTP, the protocol's messages, and faults to order."""
 
+import contextlib
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -40,7 +42,7 @@ class PortalServer:
         self.sync_interval_s = 1
         self.sample_interval_s = 1
         self.port = 0
-        self._server: ThreadingHTTPServer | None = None
+        self._server: _Server | None = None
 
     @property
     def url(self) -> str:
@@ -53,9 +55,7 @@ class PortalServer:
         class Handler(_Handler):
             server_portal = portal
 
-        ThreadingHTTPServer.allow_reuse_address = True
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", self.port), Handler)
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
@@ -64,6 +64,7 @@ class PortalServer:
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
+            self._server.cut_connections()
             self._server = None
 
     def want(self, launch: messages.Launch) -> None:
@@ -171,6 +172,32 @@ class PortalServer:
         if offset <= len(held):
             self.logs[member_id] = held = held + body[len(held) - offset :]
         return 200, messages.LogReply(len(held))
+
+
+class _Server(ThreadingHTTPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._connections: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def cut_connections(self) -> None:
+        """A server that is gone answers on no open connection either."""
+        for connection in list(self._connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A killed agent cuts its connections; that is no error here."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from agent.messages import MemberReport
+from agent.messages import DeviceShare, MemberReport
 from agent.tests.agent_process import AgentProcess, eventually, launch
 from agent.tests.portal_server import NODE_ID, PortalServer
 
@@ -32,12 +32,7 @@ def test_a_job_runs_and_its_end_and_whole_output_arrive(portal: PortalServer, ag
 
 def test_a_job_sees_a_clean_environment_and_its_identity(portal: PortalServer, agent: AgentProcess) -> None:
     agent.environment = {"SECRET_OF_THE_AGENT": "x"}
-    devices = [{"uuid": agent.device(0), "milli_gpu": 1000}, {"uuid": agent.device(1), "milli_gpu": 500}]
-    from msgspec import convert
-
-    from agent.messages import DeviceShare
-
-    shares = convert(devices, tuple[DeviceShare, ...])
+    shares = (DeviceShare(agent.device(0), 1000), DeviceShare(agent.device(1), 500))
     wanted = launch(2, "env; pwd; ulimit -c", env={"EPOCHS": "3", "RANK": "9"}, devices=shares, rank=1, world_size=2)
     portal.want(wanted)
     agent.start()
@@ -92,8 +87,6 @@ def test_a_command_that_cannot_start_ends_as_launch_failed(
 
 
 def test_a_device_that_is_not_here_or_not_free_is_refused(portal: PortalServer, agent: AgentProcess) -> None:
-    from agent.messages import DeviceShare
-
     whole = (DeviceShare(agent.device(0), 1000),)
     portal.want(launch(5, "exec sleep 60", devices=whole))
     agent.start()
