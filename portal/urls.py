@@ -12,6 +12,7 @@ urlpatterns = [
     re_path(r"^api/schema/?$", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/v1/", include("projects.api.urls")),
     path("agent/v1/", include("inventory.api.agent_urls")),
+    path("agent/v1/", include("scheduling.api.agent_urls")),
     path("api/v1/", include("accounts.api.urls")),
     path("accounts/", include("accounts.sign_in_urls")),
     path("", include("accounts.urls")),

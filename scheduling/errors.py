@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from kernel.errors import Conflict, Invalid
+from kernel.errors import Conflict, Invalid, PortalError
 
 
 class LaunchBlocked(Invalid):
@@ -38,3 +38,19 @@ class NodeNotEmpty(Conflict):
 
     code = "node_not_empty"
     title = _("Jobs are still on this node")
+
+
+class Busy(PortalError):
+    """A node's call met a lock for too long; nothing was changed, and it tries again."""
+
+    code = "busy"
+    status = 503
+    title = _("Busy; try again in a moment")
+
+
+class LogTooLarge(PortalError):
+    """One piece of a log is larger than the portal takes at once. ``data``: max_bytes."""
+
+    code = "log_too_large"
+    status = 413
+    title = _("This piece of a log is too large")
