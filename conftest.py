@@ -12,13 +12,13 @@ from pytest_django import DjangoDbBlocker
 
 from kernel import clock
 
-APPEND_ONLY = ("kernel_auditentry", "kernel_auditseal")
+APPEND_ONLY = ("kernel_auditentry", "kernel_auditseal", "scheduling_deviceallocation", "scheduling_charge")
 LOOPBACK = ("127.", "::1", "localhost")
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """Transactional tests are cleaned by TRUNCATE, which the audit tables refuse.
+    """Transactional tests are cleaned by TRUNCATE, which the append-only tables refuse.
 
     That one trigger sleeps in the test database only; UPDATE and DELETE stay refused, and a test in
     kernel/tests/test_audit.py wakes it in a transaction to prove that it works.

@@ -4,6 +4,8 @@ from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
 from portal import health
+from projects.urls import PROJECT, page
+from projects.views.overview import overview
 
 urlpatterns = [
     re_path(r"^livez/?$", health.livez, name="livez"),
@@ -13,7 +15,13 @@ urlpatterns = [
     path("api/v1/", include("projects.api.urls")),
     path("agent/v1/", include("inventory.api.agent_urls")),
     path("agent/v1/", include("scheduling.api.agent_urls")),
+    path("agent/v1/", include("monitoring.api.agent_urls")),
     path("api/v1/", include("accounts.api.urls")),
+    path("api/v1/", include("scheduling.api.urls")),
+    path("api/v1/", include("monitoring.api.urls")),
     path("accounts/", include("accounts.sign_in_urls")),
     path("", include("accounts.urls")),
+    path("", include("projects.urls")),
+    path("", include("scheduling.urls")),
+    page(PROJECT, overview, "project"),
 ]

@@ -6,6 +6,11 @@ Every task is idempotent: a tick that comes late, twice, or after a pause does t
 from typing import Any
 
 BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    "kernel-deliver-outbox": {"task": "kernel.deliver_outbox", "schedule": 5.0},
+    "kernel-seal-audit": {"task": "kernel.seal_audit", "schedule": 10.0},
     "monitoring-ensure-partitions": {"task": "monitoring.ensure_partitions", "schedule": 3600.0},
     "monitoring-drop-partitions": {"task": "monitoring.drop_partitions", "schedule": 3600.0},
+    "scheduling-tick": {"task": "scheduling.tick", "schedule": 5.0, "options": {"expires": 10}},
+    "scheduling-mark-silent": {"task": "scheduling.mark_silent", "schedule": 10.0, "options": {"expires": 20}},
+    "scheduling-stop-overdue": {"task": "scheduling.stop_overdue", "schedule": 30.0, "options": {"expires": 60}},
 }

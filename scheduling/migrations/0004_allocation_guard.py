@@ -36,14 +36,14 @@ END $$;
 
 CREATE TRIGGER allocation_guard_rows BEFORE INSERT OR UPDATE OR DELETE ON scheduling_deviceallocation
     FOR EACH ROW EXECUTE FUNCTION scheduling_allocation_guard();
-CREATE TRIGGER allocation_guard_table BEFORE TRUNCATE ON scheduling_deviceallocation
+CREATE TRIGGER append_only_table BEFORE TRUNCATE ON scheduling_deviceallocation
     FOR EACH STATEMENT EXECUTE FUNCTION scheduling_allocation_guard();
 CREATE TRIGGER append_only_rows BEFORE UPDATE OR DELETE ON scheduling_charge
     FOR EACH ROW EXECUTE FUNCTION sluice_append_only();
 CREATE TRIGGER append_only_table BEFORE TRUNCATE ON scheduling_charge
     FOR EACH STATEMENT EXECUTE FUNCTION sluice_append_only();
 ALTER TABLE scheduling_deviceallocation ENABLE ALWAYS TRIGGER allocation_guard_rows;
-ALTER TABLE scheduling_deviceallocation ENABLE ALWAYS TRIGGER allocation_guard_table;
+ALTER TABLE scheduling_deviceallocation ENABLE ALWAYS TRIGGER append_only_table;
 ALTER TABLE scheduling_charge ENABLE ALWAYS TRIGGER append_only_rows;
 ALTER TABLE scheduling_charge ENABLE ALWAYS TRIGGER append_only_table;
 """
@@ -52,7 +52,7 @@ BACKWARD = """
 DROP TRIGGER append_only_rows ON scheduling_charge;
 DROP TRIGGER append_only_table ON scheduling_charge;
 DROP TRIGGER allocation_guard_rows ON scheduling_deviceallocation;
-DROP TRIGGER allocation_guard_table ON scheduling_deviceallocation;
+DROP TRIGGER append_only_table ON scheduling_deviceallocation;
 DROP FUNCTION scheduling_allocation_guard();
 """
 

@@ -12,6 +12,7 @@ from kernel import audit, clock, outbox
 from kernel.errors import Conflict, NotFound
 from kernel.states import transition
 from kernel.unit import lock, unit_of_work
+from quotas.services import capacity_locks, capacity_take_out
 from scheduling import wake
 from scheduling.errors import NodeNotEmpty
 from scheduling.models import AttemptMember, Job
@@ -36,9 +37,10 @@ def node_maintain(*, actor: Person, node_id: int, reason: str = "") -> Node:
 
 
 def node_remove(*, actor: Person, node_id: int, reason: str = "") -> Node:
-    """Take an empty node away for good. What was given up on it is free with it. Locks the node.
+    """Take an empty node away for good, and its GPUs out of capacity. What was given up on it is free with it.
 
-    Raises ``NodeNotEmpty``, ``IllegalTransition``.
+    Locks GPU models and node. Raises ``NodeNotEmpty``, ``IllegalTransition``, and ``PromisesExceed`` where more is
+    guaranteed than would be left.
     """
     return _change(actor, node_id, "remove", reason, must_be_empty=True)
 
@@ -77,7 +79,7 @@ def _change(actor: Person, node_id: int, event: str, reason: str, *, must_be_emp
     require_role(actor, Role.ADMIN)
     _require_known(node_id)
     with unit_of_work():
-        node: Node = lock({Node: [node_id]})[Node][node_id]
+        node: Node = lock(capacity_locks(node_id) if event == "remove" else {Node: [node_id]})[Node][node_id]
         before = node.state
         node.machine.target(node.state, event)
         if must_be_empty:
@@ -85,6 +87,7 @@ def _change(actor: Person, node_id: int, event: str, reason: str, *, must_be_emp
         transition(node, event, actor=actor, reason=reason)
         if event == "remove":
             _free_all(node)
+            capacity_take_out(actor=actor, node=node, reason=reason)
         change = {"from": before, "to": node.state}
         outbox.emit("node.state_changed", subject=node, data=change)
         after = {"state": node.state, "reason": reason}

@@ -1,0 +1,46 @@
+"""How far a job has come: when it began, whether it is over, whether its log is whole."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+
+from kernel import clock
+from scheduling.models import Attempt, AttemptMember, Job, JobLog
+from scheduling.states import AttemptState, JobState
+
+FINAL = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED, JobState.TIMED_OUT})
+"""States in which a job stays unless a person acts."""
+LOG_SETTLES = timedelta(minutes=10)
+"""After its end a node has so long to hand in the rest of a log; then what there is counts as all."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """How long the log is, and whether nothing more will come."""
+
+    size: int
+    is_complete: bool
+
+
+def with_start(jobs: QuerySet[Job]) -> QuerySet[Job]:
+    """Rows with ``started_at`` of their newest attempt."""
+    newest = Attempt.objects.filter(job=OuterRef("pk")).order_by("-number")
+    return jobs.annotate(started_at=Subquery(newest.values("started_at")[:1]))
+
+
+def log_end(job_id: int) -> LogEnd:
+    """Complete: the job is over, every member has ended and all that its node wrote is stored."""
+    missing = AttemptMember.objects.filter(attempt__job=OuterRef("pk")).filter(
+        ~Q(state=AttemptState.ENDED) | Q(log_stored_bytes__lt=F("log_bytes"))
+    )
+    size = JobLog.objects.filter(job=OuterRef("pk")).values("size")[:1]
+    row = (
+        Job.objects.filter(pk=job_id)
+        .annotate(is_missing=Exists(missing), size=Subquery(size))
+        .values("state", "ended_at", "is_missing", "size")
+        .get()
+    )
+    is_old = row["ended_at"] is not None and row["ended_at"] < clock.now() - LOG_SETTLES
+    is_complete = row["state"] in FINAL and (is_old or not row["is_missing"])
+    return LogEnd(row["size"] or 0, is_complete)
