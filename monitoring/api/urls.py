@@ -7,3 +7,4 @@ router = PortalRouter()
 router.register("telemetry/gpus", GpuTelemetryViewSet, basename="telemetry-gpu")
 router.register("telemetry/jobs", JobTelemetryViewSet, basename="telemetry-job")
 router.register("telemetry/projects", ProjectTelemetryViewSet, basename="telemetry-project")
+urlpatterns = router.urls

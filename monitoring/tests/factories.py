@@ -141,7 +141,13 @@ def allocation(
     number = Attempt.objects.filter(job=held_by).count() + 1
     ended = {"state": "ended", "cause": "finished", "ended_at": end} if end else {"state": "running"}
     attempt = Attempt.objects.create(
-        job=held_by, number=number, launcher="agent", assigned_at=start, started_at=start, **ended
+        job=held_by,
+        number=number,
+        launcher="agent",
+        gpu_model=device.gpu_model,
+        assigned_at=start,
+        started_at=start,
+        **ended,
     )
     member = AttemptMember.objects.create(
         attempt=attempt,
