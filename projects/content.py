@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
+from django.utils.translation import gettext as _
 
 from projects.models import Membership, Project
 
@@ -57,6 +58,22 @@ def changed_fields(seen: str, now: str) -> list[str]:
         return list(FIELDS)
     old, new = seen[whole:], now[whole:]
     return [f for i, f in enumerate(FIELDS) if old[i * _SHORT : (i + 1) * _SHORT] != new[i * _SHORT : (i + 1) * _SHORT]]
+
+
+def missing_for_submit(project: Project) -> dict[str, str]:
+    """What a draft still lacks, as a sentence by field; empty when it can be submitted."""
+    lacks = {
+        "name": (not project.name, _("Give the project a name.")),
+        "goal": (not project.goal.strip(), _("Say what the project is to reach.")),
+        "stage": (not project.stage, _("Say at which stage the work stands.")),
+        "breakthrough": (project.breakthrough is None, _("Estimate the breakthrough potential from 0 to 10.")),
+        "expected_compute": (
+            not project.expected_compute.exists(),
+            _("State the expected GPUs of at least one model."),
+        ),
+        "milestones": (not project.milestones.exists(), _("Name at least one milestone with its date.")),
+    }
+    return {field: text for field, (is_missing, text) in lacks.items() if is_missing}
 
 
 def _digest(value: Any) -> str:

@@ -9,7 +9,7 @@ from projects.services.decisions import (
     project_submit,
     project_withdraw,
 )
-from projects.services.drafts import project_create, project_edit
+from projects.services.drafts import not_editable, project_create, project_edit
 from projects.services.members import member_add, member_change_role, member_remove
 from projects.services.tiers import tier_set
 
@@ -18,6 +18,7 @@ __all__ = [
     "member_add",
     "member_change_role",
     "member_remove",
+    "not_editable",
     "project_approve",
     "project_close",
     "project_create",

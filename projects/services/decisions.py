@@ -1,13 +1,11 @@
 """Submitting a draft, and deciding on what was submitted. Nobody decides on a project of their own."""
 
-from django.utils.translation import gettext as _
-
 from accounts.models import Person
 from kernel import audit, clock
 from kernel.errors import Invalid
 from kernel.states import transition
 from kernel.unit import unit_of_work
-from projects.content import changed_fields, content_hash
+from projects.content import changed_fields, content_hash, missing_for_submit
 from projects.errors import ContentChanged
 from projects.models import Project
 from projects.services.acts import begin, bounded, needed
@@ -67,22 +65,6 @@ def project_return(*, actor: Person | None, project_id: int, reason: str, seen: 
         someone, project = _decide(actor, project_id, "return", seen)
         _step(project, "return", someone, needed(reason))
     return project
-
-
-def missing_for_submit(project: Project) -> dict[str, str]:
-    """What a draft still lacks, as a sentence by field; empty when it can be submitted."""
-    lacks = {
-        "name": (not project.name, _("Give the project a name.")),
-        "goal": (not project.goal.strip(), _("Say what the project is to reach.")),
-        "stage": (not project.stage, _("Say at which stage the work stands.")),
-        "breakthrough": (project.breakthrough is None, _("Estimate the breakthrough potential from 0 to 10.")),
-        "expected_compute": (
-            not project.expected_compute.exists(),
-            _("State the expected GPUs of at least one model."),
-        ),
-        "milestones": (not project.milestones.exists(), _("Name at least one milestone with its date.")),
-    }
-    return {field: text for field, (is_missing, text) in lacks.items() if is_missing}
 
 
 def _decide(actor: Person | None, project_id: int, event: str, seen: str | None) -> tuple[Person, Project]:

@@ -59,7 +59,7 @@ def project_edit(*, actor: Person | None, project_id: int, changes: Facts, seen:
         if not (here.may("edit") or here.may("reclassify")):
             policies.require(someone, "edit", project)
         if project.state not in policies.EDITABLE:
-            raise _not_editable(project, changes)
+            raise not_editable(project, changes)
         _require_same(project, seen)
         lines = _apply(project, tidied(changes, today=local_day(clock.now())))
         _require_rights(someone, project, {line.field for line in lines})
@@ -159,7 +159,8 @@ def _name_is_free(project: Project) -> Iterator[None]:
         raise Invalid({"name": text % {"name": project.name}}) from error
 
 
-def _not_editable(project: Project, changes: Facts) -> NotEditable:
+def not_editable(project: Project, changes: Facts) -> NotEditable:
+    """The refusal of a change in this state, saying what helps."""
     state = ProjectState(project.state)
     text = _("Nothing can be changed while the project is %(state)s.") % {"state": state.label}
     if state == ProjectState.SUBMITTED:

@@ -10,6 +10,7 @@ from kernel import clock
 from projects import services
 from projects.facts import ComputeAsked, Facts, MilestoneAsked
 from projects.models import Project, ProjectRole, Tier
+from projects.services import members
 
 _numbers = count(1)
 
@@ -80,3 +81,8 @@ def rejected_project(*, lead: Person | None = None, **changes: object) -> Projec
 
 def days_from_now(days: int) -> date:
     return (clock.now() + timedelta(days=days)).date()
+
+
+def enrol(project: Project, someone: Person, role: ProjectRole = ProjectRole.RESEARCHER) -> None:
+    """Put somebody on a team whatever the project's state: as if before it ended."""
+    members.join(project, someone, role, by=project.created_by)
