@@ -31,7 +31,9 @@ def _drop(user: pwd.struct_passwd, capability: str | None) -> list[str]:
             ExitCode.SYSTEM_PACKAGE,
             "running as root needs the program setpriv (package util-linux); or start as an ordinary user",
         )
-    keep = [f"--inh-caps=-all,+{capability}", f"--ambient-caps=-all,+{capability}"] if capability else []
+    sets = ("bounding-set", "inh-caps", "ambient-caps")
+    # The secure bit: access(2), by which PostgreSQL finds its own programs, otherwise leaves capabilities out.
+    keep = ["--securebits=+no_setuid_fixup", *(f"--{name}=-all,+{capability}" for name in sets)] if capability else []
     return [setpriv, f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", *keep, "--"]
 
 

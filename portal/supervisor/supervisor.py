@@ -11,6 +11,7 @@ from portal.supervisor.children import Child, Service
 from portal.supervisor.instance import Instance
 
 POLL_SECONDS = 0.1
+ASK_SECONDS = 0.3
 _ROTATE_SECONDS = 10.0
 _DEATHS_AT_START = 5
 
@@ -51,7 +52,9 @@ class Supervisor:
         """Tick until the condition holds; after ``seconds`` refuse with the complaint."""
         deadline = time.monotonic() + seconds
         while not condition():
-            self.tick()
+            asked_at = time.monotonic()
+            while time.monotonic() - asked_at < ASK_SECONDS:
+                self.tick()
             if time.monotonic() > deadline:
                 raise Refusal(ExitCode.SERVICE, complaint())
 
