@@ -24,6 +24,18 @@ class OriginMiddleware:
             return self.get_response(request)
 
 
+class NulMiddleware:
+    """Refuses an address with a NUL character: PostgreSQL has no text for it, and nobody types one."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            return HttpResponse("NUL characters are not allowed\n", status=400, content_type="text/plain")
+        return self.get_response(request)
+
+
 class ErrorPageMiddleware:
     """Shows a refusal as a page with its status; who is not signed in is asked to."""
 

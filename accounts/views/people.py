@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views import View
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts import selectors, services
@@ -16,6 +17,7 @@ from accounts.forms import PersonForm, TokenForm
 from accounts.models import Person, Role
 from accounts.policies import has_role, require_role
 from accounts.services import TokenTerms
+from kernel import clock
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 
@@ -61,28 +63,28 @@ class Create(View):
 
 
 @require_GET
-def detail(request: HttpRequest, person_id: int) -> HttpResponse:
+def detail(request: HttpRequest, person_id: str) -> HttpResponse:
     """One person: roles, state; of a service account also its tokens."""
     require_role(request.user, Role.ADMIN, Role.AUDITOR)
     return render(request, "accounts/person.html", _person_context(request, person_id))
 
 
 @require_POST
-def grant(request: HttpRequest, person_id: int) -> HttpResponse:
+def grant(request: HttpRequest, person_id: str) -> HttpResponse:
     services.role_grant(
-        actor=require_role(request.user, Role.ADMIN), person_id=person_id, role=request.POST.get("role", "")
+        actor=require_role(request.user, Role.ADMIN), person_id=int(person_id), role=request.POST.get("role", "")
     )
     messages.success(request, _("The role was granted."))
     return redirect("accounts:person", person_id)
 
 
 @require_http_methods(["GET", "POST"])
-def revoke(request: HttpRequest, person_id: int, role: str) -> HttpResponse:
+def revoke(request: HttpRequest, person_id: str, role: str) -> HttpResponse:
     """Asks once, naming who loses what; then revokes."""
     actor = require_role(request.user, Role.ADMIN)
     person = _person(request, person_id)
     if request.method == "POST":
-        services.role_revoke(actor=actor, person_id=person_id, role=role)
+        services.role_revoke(actor=actor, person_id=int(person_id), role=role)
         messages.success(request, _("The role was revoked."))
         return redirect("accounts:person", person_id)
     label = Role(role).label if role in Role.values else role
@@ -97,12 +99,12 @@ def revoke(request: HttpRequest, person_id: int, role: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def deactivate(request: HttpRequest, person_id: int) -> HttpResponse:
+def deactivate(request: HttpRequest, person_id: str) -> HttpResponse:
     """Asks once, naming what ends; then deactivates."""
     actor = require_role(request.user, Role.ADMIN)
     person = _person(request, person_id)
     if request.method == "POST":
-        services.person_deactivate(actor=actor, person_id=person_id)
+        services.person_deactivate(actor=actor, person_id=int(person_id))
         messages.success(request, _("%(person)s is deactivated.") % {"person": person})
         return redirect("accounts:person", person_id)
     live = person.tokens.filter(revoked_at__isnull=True).count()
@@ -121,14 +123,15 @@ def deactivate(request: HttpRequest, person_id: int) -> HttpResponse:
 
 
 @require_POST
-def reactivate(request: HttpRequest, person_id: int) -> HttpResponse:
-    person = services.person_reactivate(actor=require_role(request.user, Role.ADMIN), person_id=person_id)
+def reactivate(request: HttpRequest, person_id: str) -> HttpResponse:
+    person = services.person_reactivate(actor=require_role(request.user, Role.ADMIN), person_id=int(person_id))
     messages.success(request, _("%(person)s is active again.") % {"person": person})
     return redirect("accounts:person", person_id)
 
 
+@never_cache
 @require_POST
-def issue_token(request: HttpRequest, person_id: int) -> HttpResponse:
+def issue_token(request: HttpRequest, person_id: str) -> HttpResponse:
     """A token for a service account; its secret is shown on this page once."""
     actor = require_role(request.user, Role.ADMIN)
     form = TokenForm(request.POST)
@@ -151,14 +154,14 @@ def _create(actor: Person, data: dict[str, Any]) -> Person:
     return services.person_create(actor=actor, **names, email=data["email"], password=data["password"] or None)
 
 
-def _person(request: HttpRequest, person_id: int) -> Person:
+def _person(request: HttpRequest, person_id: str) -> Person:
     person = selectors.with_roles(selectors.people(request.user)).filter(pk=person_id).first()
     if person is None:
         raise NotFound
     return person
 
 
-def _person_context(request: HttpRequest, person_id: int) -> dict[str, Any]:
+def _person_context(request: HttpRequest, person_id: str) -> dict[str, Any]:
     person = _person(request, person_id)
     held = {grant.role for grant in person.live_grants}  # type: ignore[attr-defined]
     return {
@@ -168,6 +171,7 @@ def _person_context(request: HttpRequest, person_id: int) -> dict[str, Any]:
         "may_change": has_role(request.user, Role.ADMIN) and person.pk != request.user.pk,
         "tokens": selectors.service_account_tokens(person) if person.is_service else None,
         "token_form": TokenForm(),
+        "now": clock.now(),
     }
 
 

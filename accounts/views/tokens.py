@@ -54,15 +54,15 @@ class Tokens(View):
 
 
 @require_http_methods(["GET", "POST"])
-def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
+def revoke(request: HttpRequest, token_id: str) -> HttpResponse:
     """Asks once, then ends the token."""
     person = require_signed_in(request.user)
     back = reverse("accounts:tokens")
     if request.method == "POST":
-        token = services.token_revoke(actor=person, token_id=token_id)
+        token = services.token_revoke(actor=person, token_id=int(token_id))
         messages.success(request, _("The token “%(name)s” is revoked.") % {"name": token.name})
         return redirect(back if token.owner_id == person.pk else reverse("accounts:person", args=[token.owner_id]))
-    token = _token(person, token_id)
+    token = _token(person, int(token_id))
     context = {
         "action": request.path,
         "danger": True,

@@ -25,6 +25,8 @@ class PagePagination(PageNumberPagination):
         return int(raw)
 
     def get_paginated_response(self, data: Any) -> Response:
+        if self.page is None:
+            raise RuntimeError("a page is taken before it is answered")
         return Response({"count": self.page.paginator.count, "results": data})
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
