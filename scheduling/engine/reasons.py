@@ -80,7 +80,7 @@ def over_resource(project: Project, resource: str, asked: int, limit: int, used:
 
 def over_reserve(model: str, asked: int, reserve: int, free: int) -> Refusal:
     text = (
-        f"{gpus(free)} of {model} are free, but {gpus(reserve)} are the emergency reserve; "
+        f"Of {model}, {gpus(free)} would be free, but {gpus(reserve)} must stay so as the emergency reserve; "
         f"this job needs {gpus(asked)}."
     )
     return Refusal("reserve", text, _needs(model, asked, reserve=reserve, free=free, missing=asked + reserve - free))
@@ -103,8 +103,8 @@ def no_room(job: QueuedJob, model: str, count: RoomCount) -> Refusal:
         text = f"It needs {each} of {model}; of {count.nodes_able} such nodes {count.nodes_open} take new jobs now."
         return Refusal("node_state", text, {**needs, "nodes_able": count.nodes_able, "nodes_open": count.nodes_open})
     text = (
-        f"It needs {each} of {model}, with CPU and memory; {gpus(count.free_gpus * MILLI)} are free, "
-        f"at most {count.most_free_on_a_node} of them on one node."
+        f"It needs {each} of {model}, with CPU and memory; wholly free: {gpus(count.free_gpus * MILLI)}, "
+        f"at most {count.most_free_on_a_node} on one node."
     )
     free = {"free_gpus": count.free_gpus, "most_free_on_a_node": count.most_free_on_a_node}
     return Refusal("no_room", text, {**needs, **free})
