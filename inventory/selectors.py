@@ -23,7 +23,7 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce
 
 from inventory.capacity import Capacity, CapacityStep, DatedAmount, reserve_gpus, timeline
-from inventory.models import CapacityFact, Device, DeviceState, GpuModel, Node, NodePrice, Pool, ReserveFact
+from inventory.models import CapacityFact, Device, DeviceState, GpuModel, Node, NodePrice, Pool, ReserveFact, Source
 from inventory.prices import DatedPrice, Price, PriceSegment, price_of, segments
 from inventory.states import NodeState
 from kernel import clock
@@ -145,6 +145,39 @@ def gpu_counts(nodes: Sequence[Node]) -> dict[int, GpuCount]:
     devices = Device.objects.filter(node__in=nodes, state=DeviceState.OK)
     reported = dict(devices.values_list("node").annotate(total=Count("pk")))
     return {node.pk: GpuCount(int(accepted.get(node.pk) or 0), int(reported.get(node.pk) or 0)) for node in nodes}
+
+
+def registered_gpus(gpu_model_id: int) -> int:
+    """Devices of a model on nodes that are not removed, spot nodes included, whatever their state."""
+    devices = Device.objects.filter(gpu_model=gpu_model_id).exclude(state=DeviceState.RETIRED)
+    return devices.exclude(node__state=NodeState.REMOVED).count()
+
+
+@dataclass(frozen=True, slots=True)
+class HostTotals:
+    """Cores and memory of the registered nodes that back guarantees."""
+
+    cpus: int
+    memory_bytes: int
+
+    def of(self, resource: str) -> int:
+        """The total of ``cpu`` or ``memory``."""
+        return {"cpu": self.cpus, "memory": self.memory_bytes}[resource]
+
+
+def host_totals() -> HostTotals:
+    """Summed over nodes that are not removed; burst nodes never back guarantees (INV1)."""
+    nodes = Node.objects.exclude(state=NodeState.REMOVED).exclude(source=Source.SPOT)
+    sums = nodes.aggregate(cpus=Sum("cpus"), memory=Sum("memory_bytes"))
+    return HostTotals(int(sums["cpus"] or 0), int(sums["memory"] or 0))
+
+
+def gpu_model_named(text: str) -> GpuModel | None:
+    """The catalogue entry of this name or id."""
+    found = GpuModel.objects.filter(name=text).first()
+    if found is None and text.isascii() and text.isdigit() and len(text) <= 18:
+        found = GpuModel.objects.filter(pk=int(text)).first()
+    return found
 
 
 def models_live_first() -> list[GpuModel]:

@@ -120,7 +120,10 @@ def supersede(rows: Sequence[Entry], new: Interval) -> Plan:
 
 def cover(amounts: Iterable[DatedAmount], within: Interval) -> list[DatedAmount]:
     """The sum of dated amounts as rows that do not overlap: what a dedicated pool's claim must be, when."""
-    swept = [(at, total) for at, (total,) in sweep((amounts,), within)]
+    return _as_rows([(at, total) for at, (total,) in sweep((amounts,), within)], within)
+
+
+def _as_rows(swept: Iterable[tuple[datetime, int]], within: Interval) -> list[DatedAmount]:
     merged: list[tuple[datetime, int]] = []
     for at, total in swept:
         if not merged or merged[-1][1] != total:
@@ -129,3 +132,13 @@ def cover(amounts: Iterable[DatedAmount], within: Interval) -> list[DatedAmount]
     return [
         (Interval(at, end), total) for (at, total), end in zip(merged, [*ends, within.end], strict=True) if total > 0
     ]
+
+
+def cover_within(amounts: Iterable[DatedAmount], others: ModelFacts, within: Interval) -> list[DatedAmount]:
+    """``cover``, but never more at an instant than is free beside ``others``."""
+    streams = (amounts, others.gpus, others.reserve, others.promised)
+    swept = [
+        (at, min(wanted, max(0, gpus - reserve_gpus(gpus, points) - promised)))
+        for at, (wanted, gpus, points, promised) in sweep(streams, within)
+    ]
+    return _as_rows(swept, within)

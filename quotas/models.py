@@ -1,5 +1,7 @@
 """The ledger: who holds which part of the capacity, when. Rows are never rewritten, only ended or voided."""
 
+from datetime import datetime
+
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
 from django.contrib.postgres.indexes import GistIndex
@@ -10,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Person
 from inventory.models import GpuModel, Pool
+from kernel.ranges import to_interval
 from kernel.unit import LockRank
 from projects.models import Project, ResearchArea
 
@@ -108,3 +111,16 @@ class Claim(models.Model):
             models.Index(fields=["project", "resource"], name="claim_project_resource"),
             GistIndex(fields=["gpu_model", "during"], name="claim_model_during", condition=Q(voided_at__isnull=True)),
         ]
+
+    @property
+    def holder(self) -> Project | ResearchArea | Pool | None:
+        """Whose claim it is; None for a reservation's."""
+        return self.project or self.area or self.pool
+
+    @property
+    def effective_from(self) -> datetime:
+        return to_interval(self.during).start
+
+    @property
+    def effective_to(self) -> datetime | None:
+        return to_interval(self.during).end

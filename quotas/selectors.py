@@ -9,14 +9,13 @@ from django.db.models import Q, QuerySet, Sum
 
 from inventory.capacity import Capacity, DatedAmount
 from inventory.models import GpuModel
-from inventory.selectors import capacity_facts
+from inventory.selectors import capacity_at, capacity_facts, models_live_first
 from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
+from projects.policies import visible_to
 from quotas.ledger import LedgerStep, ModelFacts, tightest
 from quotas.models import Claim, ClaimKind, Resource
-
-QuotaKey = tuple[int, str, int | None]
-"""Project, resource, GPU model (None for what is not a GPU)."""
+from quotas.usage import QuotaKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +83,15 @@ def tightest_between(gpu_model: GpuModel | int, within: Interval) -> LedgerStep:
 
 
 def model_facts(
-    gpu_model_ids: Iterable[int], within: Interval, *, without: Iterable[int] = ()
+    gpu_model_ids: Iterable[int], within: Interval, *, without_claims: Iterable[int] = ()
 ) -> dict[int, ModelFacts]:
-    """The ledger's rows of these GPU models that touch ``within``, leaving out the claims ``without``."""
+    """The ledger's rows of these GPU models that touch ``within``; some claims may be left out."""
     ids = list(gpu_model_ids)
     promised: defaultdict[int, list[DatedAmount]] = defaultdict(list)
     emergency: defaultdict[int, list[DatedAmount]] = defaultdict(list)
-    claims = live_claims().filter(gpu_model__in=ids, during__overlap=to_range(within)).exclude(pk__in=list(without))
+    claims = (
+        live_claims().filter(gpu_model__in=ids, during__overlap=to_range(within)).exclude(pk__in=list(without_claims))
+    )
     for pk, kind, during, amount in claims.values_list("gpu_model_id", "kind", "during", "guaranteed"):
         stream = emergency if kind == ClaimKind.EMERGENCY else promised
         stream[pk or 0].append((to_interval(during), amount))
@@ -114,6 +115,26 @@ class ModelLine:
     @property
     def free(self) -> int:
         return self.capacity.usable - self.promised
+
+
+def model_lines(at: datetime) -> list[ModelLine]:
+    """Capacity, reserve and promises of every GPU model at an instant; models on live agents come first."""
+    capacities, promised = capacity_at(at), promised_at(at)
+    nothing = Capacity(0, 0)
+    return [
+        ModelLine(model, capacities.get(model.pk, nothing), promised.get(model.pk, 0)) for model in models_live_first()
+    ]
+
+
+def visible_claims(person: object) -> QuerySet[Claim]:
+    """Claims of projects, as far as this person may know of the project. Every query of a screen starts here."""
+    return Claim.objects.filter(project__in=visible_to(person)).select_related("project", "gpu_model")
+
+
+def quota_rows(person: object, at: datetime) -> QuerySet[Claim]:
+    """Claims in force at an instant that this person may see, by project, resource and model."""
+    rows = visible_claims(person).filter(voided_at__isnull=True, during__contains=at)
+    return rows.order_by("project__name", "resource", "gpu_model__name", "kind", "pk")
 
 
 def history(project_id: int) -> QuerySet[Claim]:

@@ -103,14 +103,13 @@ def move_capacity(*, actor: Person, node: Node, pool: Pool) -> None:
     now, before = clock.now(), node.pool
     node.pool = pool
     node.save(update_fields=["pool"])
-    for fact in CapacityFact.objects.filter(node=node, during__endswith__isnull=True):
+    for fact in CapacityFact.objects.filter(node=node, during__overlap=to_range(Interval(now))):
         during = to_interval(fact.during)
         if during.start < now:
             fact.during = to_range(Interval(during.start, now))
             fact.save(update_fields=["during"])
-            fact = CapacityFact(
-                node=node, gpu_model_id=fact.gpu_model_id, gpus=fact.gpus, during=to_range(Interval(now))
-            )
+            rest = to_range(Interval(now, during.end))
+            fact = CapacityFact(node=node, gpu_model_id=fact.gpu_model_id, gpus=fact.gpus, during=rest)
         fact.pool, fact.accepted_by = pool, actor
         fact.save()
     audit.record("node.moved", actor=actor, subject=node, before={"pool": before.name}, after={"pool": pool.name})

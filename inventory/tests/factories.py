@@ -1,29 +1,13 @@
 """Rows and messages for tests, as they come into being in life."""
 
 from datetime import UTC, datetime
-from itertools import count
 
-from accounts.models import Person, Role, RoleGrant
+from accounts.models import Person
 from agent.messages import PROTOCOL, DeviceReport, Enrol, Enrolled, Hardware, Sync
 from inventory.models import Node, Pool, Source
 from inventory.services import EnrolmentSpec, enrolment_token_issue, node_enrol
-from kernel import clock
 
-_number = count(1)
 GIB = 2**30
-
-
-def person(username: str = "", *roles: Role) -> Person:
-    """An account with these organisation-wide roles."""
-    name = username or f"person{next(_number)}"
-    someone = Person.objects.create_user(name, "correct horse", display_name=name.capitalize())
-    for role in roles:
-        RoleGrant.objects.create(person=someone, role=role, granted_at=clock.now())
-    return someone
-
-
-def admin(username: str = "") -> Person:
-    return person(username or f"admin{next(_number)}", Role.ADMIN)
 
 
 def pool(name: str = "shared", **fields: object) -> Pool:

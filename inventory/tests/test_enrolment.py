@@ -12,6 +12,7 @@ from django.test import Client
 from rest_framework.test import APIRequestFactory
 
 from accounts.models import Role, RoleGrant
+from accounts.tests import factories as people
 from inventory.api.authentication import NodeAuthentication
 from inventory.errors import (
     DeviceElsewhere,
@@ -40,7 +41,7 @@ def post(client: Client, message: object) -> tuple[int, dict[str, Any]]:
 
 
 def test_a_node_enrols_once_and_its_gpus_become_capacity(client: Client) -> None:
-    admin = make.admin()
+    admin = people.admin()
     message = make.enrol_message(make.token(admin, "n1"), make.hardware("n1", 8))
     status, body = post(client, message)
     assert status == 201
@@ -72,7 +73,7 @@ def test_an_unknown_token_is_401(client: Client) -> None:
 
 
 def test_an_expired_token_is_refused() -> None:
-    secret = make.token(make.admin(), "n1")
+    secret = make.token(people.admin(), "n1")
     with clock.frozen(clock.now() + timedelta(hours=24, seconds=1)), pytest.raises(EnrolmentTokenSpent) as refused:
         node_enrol(message=make.enrol_message(secret, make.hardware("n1")))
     assert refused.value.data["reason"] == "expired"
@@ -81,7 +82,7 @@ def test_an_expired_token_is_refused() -> None:
 
 
 def test_a_revoked_token_is_refused_and_a_used_one_cannot_be_revoked() -> None:
-    admin = make.admin()
+    admin = people.admin()
     secret = make.token(admin, "n1")
     token = EnrolmentToken.objects.get()
     enrolment_token_revoke(actor=admin, token_id=token.pk)
@@ -96,7 +97,7 @@ def test_a_revoked_token_is_refused_and_a_used_one_cannot_be_revoked() -> None:
 
 
 def test_a_token_of_somebody_who_is_no_longer_an_admin_accepts_nothing() -> None:
-    admin = make.admin()
+    admin = people.admin()
     secret = make.token(admin, "n1")
     RoleGrant.objects.filter(person=admin).update(revoked_at=clock.now())
     with pytest.raises(EnrolmentTokenSpent) as refused:
@@ -107,7 +108,7 @@ def test_a_token_of_somebody_who_is_no_longer_an_admin_accepts_nothing() -> None
 
 
 def test_another_protocol_leaves_the_token_unused() -> None:
-    secret = make.token(make.admin(), "n1")
+    secret = make.token(people.admin(), "n1")
     message = msgspec.structs.replace(make.enrol_message(secret, make.hardware("n1")), protocol=99)
     with pytest.raises(ProtocolMismatch):
         node_enrol(message=message)
@@ -115,14 +116,14 @@ def test_another_protocol_leaves_the_token_unused() -> None:
 
 
 def test_spot_nodes_never_become_capacity() -> None:
-    node, _answer = make.enrolled(make.admin(), "burst", 8, source=Source.SPOT)
+    node, _answer = make.enrolled(people.admin(), "burst", 8, source=Source.SPOT)
     assert not CapacityFact.objects.exists()
     assert capacity_at(clock.now())[GpuModel.objects.get().pk].capacity == 0
     assert node.devices.count() == 8
 
 
 def test_enrolling_again_replaces_the_credentials_and_changes_no_capacity(client: Client) -> None:
-    admin = make.admin()
+    admin = people.admin()
     node, first = make.enrolled(admin, "n1", 8)
     again, second = make.enrolled(admin, "n1", 7)
     assert again.pk == node.pk
@@ -140,7 +141,7 @@ def test_enrolling_again_replaces_the_credentials_and_changes_no_capacity(client
 
 
 def test_a_removed_node_comes_back_with_new_capacity() -> None:
-    admin = make.admin()
+    admin = people.admin()
     node, _answer = make.enrolled(admin, "n1", 8)
     transition(node, "drain", actor=admin)
     transition(node, "remove", actor=admin)
@@ -150,7 +151,7 @@ def test_a_removed_node_comes_back_with_new_capacity() -> None:
 
 
 def test_a_gpu_of_another_node_is_not_taken_over() -> None:
-    admin = make.admin()
+    admin = people.admin()
     make.enrolled(admin, "n1", 2)
     secret = make.token(admin, "n2")
     with pytest.raises(DeviceElsewhere) as refused:
@@ -161,7 +162,7 @@ def test_a_gpu_of_another_node_is_not_taken_over() -> None:
 
 
 def test_a_mixed_node_gives_capacity_of_both_models() -> None:
-    admin = make.admin()
+    admin = people.admin()
     hw = make.hardware("n1", 0)
     cards = make.devices("n1", 3) + make.devices("n1b", 1, "Some Accelerator X1")
     node_enrol(message=make.enrol_message(make.token(admin, "n1"), msgspec.structs.replace(hw, devices=cards)))
@@ -190,7 +191,7 @@ def test_what_is_not_json_is_refused(client: Client) -> None:
 
 def test_only_admins_issue_and_revoke() -> None:
     pool = make.pool()
-    for someone in (make.person(), make.person("dir", Role.DIRECTOR), make.person("aud", Role.AUDITOR)):
+    for someone in (people.person(), people.person("dir", Role.DIRECTOR), people.person("aud", Role.AUDITOR)):
         with pytest.raises(Forbidden):
             enrolment_token_issue(actor=someone, spec=EnrolmentSpec("n1", pool.pk))
         with pytest.raises(Forbidden):
@@ -198,7 +199,7 @@ def test_only_admins_issue_and_revoke() -> None:
 
 
 def test_a_token_that_makes_no_sense_is_refused_by_field() -> None:
-    admin = make.admin()
+    admin = people.admin()
     make.enrolled(admin, "n1")
     past = clock.now() - timedelta(seconds=1)
     with pytest.raises(Invalid) as refused:
@@ -212,7 +213,7 @@ def test_a_token_that_makes_no_sense_is_refused_by_field() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_redemptions_at_once_one_wins() -> None:
-    secret = make.token(make.admin(), "n1")
+    secret = make.token(people.admin(), "n1")
     message = make.enrol_message(secret, make.hardware("n1", 2))
     barrier, results = threading.Barrier(2), []
 

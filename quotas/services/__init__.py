@@ -1,0 +1,29 @@
+"""What people do to the ledger."""
+
+from quotas.services.capacity import (
+    capacity_change,
+    capacity_locks,
+    capacity_remove,
+    capacity_take_out,
+    reserve_set,
+)
+from quotas.services.grants import AreaGrantSpec, GrantSpec, area_grant, claim_end, project_claims_end, quota_grant
+from quotas.services.pools import node_move, pool_cover, pool_dedicate, pool_release
+
+__all__ = [
+    "AreaGrantSpec",
+    "GrantSpec",
+    "area_grant",
+    "capacity_change",
+    "capacity_locks",
+    "capacity_remove",
+    "capacity_take_out",
+    "claim_end",
+    "node_move",
+    "pool_cover",
+    "pool_dedicate",
+    "pool_release",
+    "project_claims_end",
+    "quota_grant",
+    "reserve_set",
+]
