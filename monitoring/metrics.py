@@ -36,7 +36,7 @@ class PortalCollector(Collector):
 def _rows(query: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(query, values or [])
-        return cursor.fetchall()
+        return list(cursor.fetchall())
 
 
 def _nodes() -> GaugeMetricFamily:

@@ -16,7 +16,7 @@ class ColumnsOutput(serializers.Serializer[object]):
 
 
 class LineOutput(serializers.Serializer[object]):
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
     values = serializers.ListField(child=serializers.FloatField(allow_null=True))
 
 

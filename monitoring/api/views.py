@@ -1,5 +1,6 @@
 """``telemetry/gpus/``, ``telemetry/jobs/{id}/``, ``telemetry/projects/{id}/``."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -49,7 +50,7 @@ class GpuTelemetryViewSet(PortalViewSet):
     def list(self, request: Request) -> Response:
         return self.listing(self.get_queryset(), self._present)
 
-    def _present(self, devices: list[Device]) -> list[dict[str, Any]]:
+    def _present(self, devices: Sequence[Device]) -> Sequence[dict[str, Any]]:
         ids = [device.pk for device in devices]
         readings, asked = gpus_latest(ids), self.request.query_params
         series: dict[int, Series] = {}
