@@ -1,10 +1,12 @@
 """A small organisation with nodes that speak the agents' protocol, for the tests of this room and those above."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 
+from django.db import connection
 from django.utils import timezone
 
 from accounts.models import Person
@@ -192,3 +194,16 @@ def fall_silent(*fakes: FakeNode) -> None:
     """Nothing was heard of these nodes for an hour, by the database's clock."""
     long_ago = timezone.now().replace(year=timezone.now().year - 1)
     Node.objects.filter(pk__in=[fake.node.pk for fake in fakes]).update(last_seen_at=long_ago)
+
+
+def wait_until_someone_waits_for_a_lock(seconds: float = 10.0) -> None:
+    """Return once another connection waits for a lock of this database; fail after a while."""
+    deadline = time.monotonic() + seconds
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_stat_clear_snapshot()")
+            cursor.execute(waiting)
+            if cursor.fetchone()[0]:
+                return
+    raise AssertionError("nobody came to wait for a lock")
