@@ -85,7 +85,7 @@ def running(claims: dict[str, Any]) -> Iterator[Provider]:
                 "/jwks": provider.jwks,
                 "/userinfo": lambda: provider.claims,
             }
-            self.answer(200, documents[url.path]())
+            self.answer(200, documents[url.path]())  # type: ignore[no-untyped-call]
 
         def do_POST(self) -> None:
             provider.requests.append(self.path)
