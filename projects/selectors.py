@@ -9,6 +9,7 @@ from django.db.models.expressions import Expression, OrderBy
 from django.db.models.functions import Coalesce, Lower
 from django.utils.translation import gettext as _
 
+from accounts.policies import require_signed_in
 from kernel import clock
 from kernel.calendar import local_day
 from kernel.errors import Invalid, NotFound
@@ -108,7 +109,8 @@ def milestone_facts(project: Project) -> list[MilestoneFact]:
 
 
 def project_detail(person: object, project_id: int) -> ProjectDetail:
-    """Raises ``NotFound`` for a stranger as for a project that is not there."""
+    """Raises ``NotFound`` for a stranger as for a project that is not there; ``Unauthenticated``."""
+    require_signed_in(person)
     project = visible_to(person).select_related("area", "created_by", "submitted_by").filter(pk=project_id).first()
     if project is None:
         raise NotFound

@@ -1,5 +1,7 @@
 """The priority tier in force: dated, set by an admin until review rounds publish it."""
 
+from datetime import datetime
+
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.utils.translation import gettext as _
 
@@ -33,7 +35,7 @@ def tier_set(*, actor: Person | None, project_id: int, tier: str, reason: str) -
         if standing is not None and standing.tier == tier:
             raise Conflict(_("The tier is %(tier)s already.") % {"tier": Tier(tier).label})
         if standing is not None:
-            _end(standing)
+            _end(standing, now)
         fact = TierFact.objects.create(
             project=project, tier=tier, during=DateTimeTZRange(now, None), reason=why, set_by=someone
         )
@@ -44,8 +46,7 @@ def tier_set(*, actor: Person | None, project_id: int, tier: str, reason: str) -
     return fact
 
 
-def _end(fact: TierFact) -> None:
-    now = clock.now()
+def _end(fact: TierFact, now: datetime) -> None:
     if fact.during.lower == now:  # It was never in force: an interval [now, now) is empty.
         fact.delete()
         return
