@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from kernel.errors import PortalError, Unauthenticated
+from kernel.fallback import nul_refused
 from kernel.origin import Origin, origin
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -32,7 +33,7 @@ class NulMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
-            return HttpResponse("NUL characters are not allowed\n", status=400, content_type="text/plain")
+            return nul_refused(request)
         return self.get_response(request)
 
 

@@ -7,6 +7,11 @@ from portal import health
 from projects.urls import PROJECT, page
 from projects.views.overview import overview
 
+handler400 = "kernel.fallback.bad_request"
+handler403 = "kernel.fallback.forbidden"
+handler404 = "kernel.fallback.not_found"
+handler500 = "kernel.fallback.server_error"
+
 urlpatterns = [
     re_path(r"^livez/?$", health.livez, name="livez"),
     re_path(r"^readyz/?$", health.readyz, name="readyz"),
@@ -17,6 +22,8 @@ urlpatterns = [
     path("agent/v1/", include("scheduling.api.agent_urls")),
     path("agent/v1/", include("monitoring.api.agent_urls")),
     path("api/v1/", include("accounts.api.urls")),
+    path("api/v1/", include("inventory.api.urls")),
+    path("api/v1/", include("quotas.api.urls")),
     path("api/v1/", include("scheduling.api.urls")),
     path("api/v1/", include("monitoring.api.urls")),
     path("accounts/", include("accounts.sign_in_urls")),

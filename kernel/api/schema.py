@@ -6,10 +6,12 @@ from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 
 REASONS = {
+    400: "The body is no JSON",
     401: "No token, or one that cannot be used",
     403: "The right is missing",
     404: "There is nothing here, or nothing for you",
     409: "Not possible in this state",
+    415: "The body is of another type than application/json",
     422: "Values that cannot be taken, by field",
 }
 

@@ -55,6 +55,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "kernel.pages.NulMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -114,7 +115,6 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 # Only signing in is open; who is let in is decided in accounts.
 ACCOUNT_ADAPTER = "accounts.single_sign_on.ClosedAccountAdapter"
 SOCIALACCOUNT_ADAPTER = "accounts.single_sign_on.SingleSignOnAdapter"
-SOCIALACCOUNT_LOGIN_ON_GET = True
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -198,8 +198,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "kernel.api.pagination.PagePagination",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PARSER_CLASSES": ["kernel.api.parsers.StorableJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "kernel.api.openapi.PortalAutoSchema",
     "EXCEPTION_HANDLER": "kernel.problem.problem_handler",
     "DEFAULT_VERSION": "v1",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -219,7 +219,6 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_DEFAULT_QUEUE = "dispatch"
 CELERY_TASK_QUEUES = (Queue("solver"), Queue("dispatch"))
-CELERY_TASK_SOFT_TIME_LIMIT = 540
 CELERY_TASK_TIME_LIMIT = 600
 # Longer than the longest time limit: a task still at work is not handed out a second time.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 900}
