@@ -207,3 +207,14 @@ def wait_until_someone_waits_for_a_lock(seconds: float = 10.0) -> None:
             if cursor.fetchone()[0]:
                 return
     raise AssertionError("nobody came to wait for a lock")
+
+
+def replace_sync(message: Sync, **changes: object) -> Sync:
+    """The same message with some fields changed."""
+    values = {name: getattr(message, name) for name in message.__struct_fields__}
+    return Sync(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def running_report(member_id: int, *, fencing: int = 1) -> MemberReport:
+    """A member as a node reports it while it runs."""
+    return MemberReport(member_id, fencing, "running", clock.now())
