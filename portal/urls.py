@@ -4,8 +4,6 @@ from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
 from portal import health
-from projects.urls import PROJECT, page
-from projects.views.overview import overview
 
 handler400 = "kernel.fallback.bad_request"
 handler403 = "kernel.fallback.forbidden"
@@ -30,5 +28,5 @@ urlpatterns = [
     path("", include("accounts.urls")),
     path("", include("projects.urls")),
     path("", include("scheduling.urls")),
-    page(PROJECT, overview, "project"),
+    path("", include("portal.pages.urls")),
 ]

@@ -1,0 +1,63 @@
+"""Promised against used, per GPU model, for those who look at the whole organisation."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+
+from inventory.models import Device, DeviceState, GpuModel
+from inventory.selectors import capacity_at
+from inventory.states import NodeState
+from kernel import clock
+from quotas.selectors import promised_at
+from scheduling.selectors import used_now
+from scheduling.spec import MILLI
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """Whole GPUs of one model. ``down``: on nodes that are down, or lost; an outage is not less capacity (INV1)."""
+
+    gpu_model: str
+    used: float
+    promised: int
+    usable: int
+    reserve: int
+    capacity: int
+    down: int
+    simulated: int
+
+
+def supply_now() -> list[Supply]:
+    """Every model that has capacity or devices, by name. Seven statements."""
+    now = clock.now()
+    capacities, promised = capacity_at(now), promised_at(now)
+    used: dict[int, int] = {}
+    for (_project, model_id), use in used_now().items():
+        used[model_id] = used.get(model_id, 0) + use.milli_gpus
+    down = Q(state=DeviceState.LOST) | Q(node__state=NodeState.DOWN)
+    live = Device.objects.exclude(state=DeviceState.RETIRED).exclude(node__state=NodeState.REMOVED)
+    counts = {
+        model_id: (dead, simulated)
+        for model_id, dead, simulated in live.values("gpu_model").values_list(
+            "gpu_model", Count("pk", filter=down), Count("pk", filter=Q(is_simulated=True))
+        )
+    }
+    rows = []
+    for model in GpuModel.objects.order_by("name"):
+        capacity = capacities[model.pk]
+        if not capacity.capacity and model.pk not in counts:
+            continue
+        dead, simulated = counts.get(model.pk, (0, 0))
+        rows.append(
+            Supply(
+                model.name,
+                used.get(model.pk, 0) / MILLI,
+                promised.get(model.pk, 0),
+                capacity.usable,
+                capacity.reserve,
+                capacity.capacity,
+                dead,
+                simulated,
+            )
+        )
+    return rows

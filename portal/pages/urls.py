@@ -1,0 +1,17 @@
+"""Addresses of the composed pages. They have no namespace: every room links to them."""
+
+from django.urls import re_path
+
+from portal.pages import cluster, home, project, search
+from projects.urls import PROJECT, page
+
+NODE = r"^cluster/nodes/(?P<node_id>[0-9]{1,18})"
+
+urlpatterns = [
+    re_path(r"^$", home.home, name="home"),
+    page(PROJECT, project.project, "project"),
+    page(r"^cluster", cluster.cluster, "cluster"),
+    page(NODE, cluster.node, "node"),
+    page(NODE + r"/(?P<name>drain|undrain|declare-lost)", cluster.node_act, "node-act"),
+    page(r"^search", search.search, "search"),
+]
