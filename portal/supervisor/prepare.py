@@ -38,6 +38,17 @@ def prepare_database(supervisor: Supervisor, instance: Instance, options: Option
     _run(supervisor, instance, argv, environment)
 
 
+def is_new(instance: Instance) -> bool:
+    """Whether a node of this machine has yet to enrol."""
+    return not all(instance.has_node(agent.name) for agent in services.AGENTS)
+
+
+def seed_again(supervisor: Supervisor, instance: Instance) -> None:
+    """After the first nodes have enrolled: what the demo organisation could not be granted before."""
+    argv = [str(PYTHON), "manage.py", "seed_demo"]
+    _run(supervisor, instance, argv, {**instance.environment(), **instance.mark()})
+
+
 def _demo_password(instance: Instance) -> str:
     """Of the demo accounts, or of the first admin of an instance without them."""
     chosen = os.environ.get("SLUICE_DEMO_PASSWORD")

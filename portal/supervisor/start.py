@@ -10,7 +10,7 @@ from portal.setup.say import result, say
 from portal.supervisor import services
 from portal.supervisor.instance import HOST, Instance, is_free
 from portal.supervisor.leftovers import clear_leftovers
-from portal.supervisor.prepare import Options, prepare_database
+from portal.supervisor.prepare import Options, is_new, prepare_database, seed_again
 from portal.supervisor.readiness import missing
 from portal.supervisor.supervisor import StopRequested, Supervisor
 
@@ -64,6 +64,7 @@ def _bring_up(supervisor: Supervisor, instance: Instance, options: Options) -> N
         lambda: f"the databases do not answer (logs: {instance.logs})",
     )
     postgres.ensure_database()
+    has_new_nodes = is_new(instance)
     prepare_database(supervisor, instance, options)
     say("starting web, workers and agents")
     supervisor.start_stage([services.web(instance, options.port)])
@@ -72,6 +73,8 @@ def _bring_up(supervisor: Supervisor, instance: Instance, options: Options) -> N
     supervisor.start_stage(services.agents(instance, options.port))
     address = f"http://{HOST}:{options.port}"
     supervisor.wait_for(lambda: not missing(address), _READY_SECONDS, lambda: f"not ready: {missing(address)}")
+    if has_new_nodes and not options.is_empty:
+        seed_again(supervisor, instance)
     accounts = "account admin" if options.is_empty else f"accounts {DEMO_ACCOUNTS}"
     say(f"{accounts}; password {instance.secret('demo-password')}")
     result(f"ready {address}")

@@ -10,6 +10,7 @@ from accounts.models import Person
 from kernel import audit
 from kernel.errors import PortalError
 from kernel.models import AuditEntry
+from portal.demo.grants import seed_grants
 from portal.demo.people import seed_people
 from portal.demo.registry import seed_registry
 
@@ -17,7 +18,10 @@ SEEDED = "demo.seeded"
 
 
 class Command(BaseCommand):
-    """Idempotent. Projects are made once: what people did to them afterwards is not undone."""
+    """Idempotent. Projects are made once: what people did to them afterwards is not undone.
+
+    Quota can be granted when there is capacity, so the command is run again after the first nodes have enrolled.
+    """
 
     help = "Make the demo organisation: accounts, research areas, pools and projects."
 
@@ -37,11 +41,13 @@ class Command(BaseCommand):
 
     def _seed(self, password: str) -> None:
         people = seed_people(password)
-        if was_seeded():
-            return
-        seed_registry(people)
-        audit.record(SEEDED, actor=None, subject=people["admin"])
-        self.stdout.write("demo organisation made")
+        if not was_seeded():
+            seed_registry(people)
+            audit.record(SEEDED, actor=None, subject=people["admin"])
+            self.stdout.write("demo organisation made")
+        waiting = seed_grants(people["admin"])
+        if waiting:
+            self.stdout.write(f"{waiting} grants wait for the nodes that carry the GPUs; run this again then")
 
 
 def was_seeded() -> bool:

@@ -1,0 +1,87 @@
+"""The demo organisation: made once, by real acts, and leaving room."""
+
+import time
+
+import pytest
+from django.core.management import call_command
+
+from accounts.models import Person, Role
+from accounts.policies import organisation_roles
+from inventory.models import GpuModel
+from inventory.selectors import capacity_at
+from inventory.tests import factories as nodes
+from kernel import clock
+from kernel.models import AuditEntry, StateChange
+from projects import policies, services
+from projects.models import Project
+from projects.states import ProjectState
+from quotas.models import Claim
+from quotas.selectors import promised_at
+
+pytestmark = pytest.mark.django_db
+
+ACCOUNTS = ("admin", "director", "lead", "researcher", "auditor", "stranger")
+
+
+def seed(monkeypatch: pytest.MonkeyPatch, password: str = "demo") -> None:
+    monkeypatch.setenv("SLUICE_DEMO_PASSWORD", password)
+    call_command("seed_demo")
+
+
+def test_the_accounts_can_sign_in_and_hold_their_roles(monkeypatch: pytest.MonkeyPatch) -> None:
+    seed(monkeypatch)
+    people = {name: Person.objects.get(username=name) for name in ACCOUNTS}
+    assert all(person.check_password("demo") for person in people.values())
+    held = {name: set(organisation_roles(person)) for name, person in people.items()}
+    roles = {"admin": {Role.ADMIN}, "director": {Role.DIRECTOR}, "auditor": {Role.AUDITOR}}
+    assert held == {name: roles.get(name, set()) for name in ACCOUNTS}
+    seed(monkeypatch, "another")
+    assert Person.objects.get(username="lead").check_password("another")
+    assert not Person.objects.get(username="chen").has_usable_password()
+
+
+def test_projects_in_every_state_and_one_that_lead_and_researcher_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    began = time.monotonic()
+    seed(monkeypatch)
+    assert time.monotonic() - began < 5
+    assert set(Project.objects.values_list("state", flat=True)) == set(ProjectState.values)
+    lead, researcher, stranger = (Person.objects.get(username=n) for n in ("lead", "researcher", "stranger"))
+    shared = policies.visible_to(lead).filter(pk__in=policies.visible_to(researcher), state="active").get()
+    assert (policies.role_on(lead, shared), policies.role_on(researcher, shared)) == ("lead", "researcher")
+    assert not policies.visible_to(stranger).exists()
+    decided = StateChange.objects.filter(event__in=["approve", "reject"], subject_type="projects.project")
+    assert decided.exists()
+    assert {step.actor_name for step in decided} == {"Dana Director"}
+
+
+def test_run_again_it_undoes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    seed(monkeypatch)
+    director = Person.objects.get(username="director")
+    waiting = Project.objects.get(state="submitted")
+    services.project_approve(actor=director, project_id=waiting.pk)
+    renamed = Project.objects.get(state="draft")
+    changes = {"name": "Renamed"}
+    services.project_edit(actor=renamed.created_by, project_id=renamed.pk, changes=changes)  # type: ignore[arg-type]
+    acts = AuditEntry.objects.count()
+    seed(monkeypatch)
+    waiting.refresh_from_db()
+    assert waiting.state == "active"
+    assert Project.objects.count() == 8
+    assert AuditEntry.objects.count() == acts
+
+
+def test_quota_is_granted_when_the_nodes_are_there_and_leaves_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    seed(monkeypatch)
+    assert not Claim.objects.filter(resource="gpu").exists()
+    admin = Person.objects.get(username="admin")
+    for model in ("h100", "a100"):
+        node, _answer = nodes.enrolled(admin, f"demo-{model}", gpus=4, model=model)
+        assert node.pool.name == "shared"
+    seed(monkeypatch)
+    granted = Claim.objects.filter(resource="gpu").count()
+    now = clock.now()
+    for row in GpuModel.objects.filter(name__in=["h100", "a100"]):
+        usable, promised = capacity_at(now)[row.pk].usable, promised_at(now)[row.pk]
+        assert 0 < promised <= 0.9 * usable
+    seed(monkeypatch)
+    assert Claim.objects.filter(resource="gpu").count() == granted == 3
