@@ -24,7 +24,7 @@ def configure(*, as_json: bool, level: str = "INFO") -> dict[str, Any]:
     renderers: list[Any] = (
         [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
         if as_json
-        else [structlog.dev.ConsoleRenderer(colors=False)]
+        else [structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)]
     )
     return {
         "version": 1,

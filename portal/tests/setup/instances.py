@@ -10,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
 import psycopg
+import pytest
 from redis import Redis
 
 from portal.setup.places import ROOT
 from portal.supervisor.instance import HOST, Instance, free_port
 from portal.supervisor.processes import Identity, marked, read_record
+from portal.supervisor.readiness import missing
 
 RUN = [sys.executable, str(ROOT / "run")]
 START_SECONDS = 100.0
@@ -69,11 +70,21 @@ class Running:
         self.process.send_signal(number)
         return self.process.wait(timeout=90)
 
-    def is_ready(self) -> bool:
+    def missing(self) -> str:
+        """What is not ready, in words; empty when everything is."""
+        return missing(self.address)
+
+    def wait_until_ready(self) -> None:
+        """Wait until the instance calls itself ready; a failure says what was missing last."""
+        answers = [""]
         try:
-            return httpx.get(f"{self.address}/readyz", timeout=10).status_code == 200
-        except httpx.HTTPError:
-            return False
+            eventually(lambda: not answers.__setitem__(0, self.missing()) and not answers[0])
+        except AssertionError:
+            pytest.fail(answers[0])
+
+    def forget_heartbeats(self) -> None:
+        """Empty the cache, so that only workers that live now count as alive."""
+        self.broker(database=1).flushdb()
 
     def children(self) -> dict[str, Identity]:
         """The live children on record, by name."""
@@ -95,8 +106,9 @@ class Running:
             connect_timeout=5,
         )
 
-    def broker(self) -> "Redis":
-        return Redis(host=HOST, port=self.instance.ports().broker, password=self.instance.secret("broker-password"))
+    def broker(self, database: int = 0) -> Redis:
+        port = self.instance.ports().broker
+        return Redis(host=HOST, port=port, db=database, password=self.instance.secret("broker-password"))
 
 
 def run_once(*arguments: str) -> subprocess.CompletedProcess[str]:
