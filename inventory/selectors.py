@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import (
-    Case,
     Count,
     DateTimeField,
     DurationField,
@@ -17,7 +16,6 @@ from django.db.models import (
     QuerySet,
     Sum,
     Value,
-    When,
 )
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce
@@ -174,23 +172,25 @@ def host_totals() -> HostTotals:
 
 def gpu_model_named(text: str) -> GpuModel | None:
     """The catalogue entry of this name or id."""
-    found = GpuModel.objects.filter(name=text).first()
-    if found is None and text.isascii() and text.isdigit() and len(text) <= 18:
-        found = GpuModel.objects.filter(pk=int(text)).first()
-    return found
+    return GpuModel.objects.filter(name=text).first() or GpuModel.objects.filter(pk=_as_id(text)).first()
+
+
+def pool_named(text: str) -> Pool | None:
+    """The pool of this name or id."""
+    return Pool.objects.filter(name=text).first() or Pool.objects.filter(pk=_as_id(text)).first()
+
+
+def _as_id(text: str) -> int:
+    """The id that a text is; 0, which no row has, for any other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else 0
 
 
 def models_live_first() -> list[GpuModel]:
     """The catalogue; models on nodes whose agent was heard lately come first, then by name."""
     now = clock.database_now()
-    live = (
-        Node.objects.filter(state=NodeState.UP, last_seen_at__isnull=False)
-        .alias(deadline=_deadline())
-        .filter(deadline__gte=now)
-        .values_list("devices__gpu_model", flat=True)
-    )
-    is_live = Case(When(pk__in=set(live) - {None}, then=Value(0)), default=Value(1))
-    return list(GpuModel.objects.order_by(is_live, "name"))
+    heard = Node.objects.filter(state=NodeState.UP, last_seen_at__isnull=False).alias(deadline=_deadline())
+    live = set(heard.filter(deadline__gte=now).values_list("devices__gpu_model", flat=True))
+    return sorted(GpuModel.objects.all(), key=lambda model: (model.pk not in live, model.name))
 
 
 def pools() -> QuerySet[Pool]:

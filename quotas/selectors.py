@@ -7,12 +7,13 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet, Sum
 
+from accounts.policies import has_role
 from inventory.capacity import Capacity, DatedAmount
 from inventory.models import GpuModel
 from inventory.selectors import capacity_at, capacity_facts, models_live_first
 from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
-from projects.policies import visible_to
+from projects.policies import SEES_ALL, visible_to
 from quotas.ledger import LedgerStep, ModelFacts, tightest
 from quotas.models import Claim, ClaimKind, Resource
 from quotas.usage import QuotaKey
@@ -135,6 +136,14 @@ def quota_rows(person: object, at: datetime) -> QuerySet[Claim]:
     """Claims in force at an instant that this person may see, by project, resource and model."""
     rows = visible_claims(person).filter(voided_at__isnull=True, during__contains=at)
     return rows.order_by("project__name", "resource", "gpu_model__name", "kind", "pk")
+
+
+def area_claims(person: object, at: datetime) -> QuerySet[Claim]:
+    """What areas are promised on top of their projects at an instant, for those who see every project."""
+    if not has_role(person, *SEES_ALL):
+        return Claim.objects.none()
+    rows = live_claims().filter(area__isnull=False, during__contains=at)
+    return rows.select_related("area", "gpu_model").order_by("area__name", "resource", "gpu_model__name", "pk")
 
 
 def history(project_id: int) -> QuerySet[Claim]:

@@ -14,12 +14,14 @@ from inventory.services.pools import (
     pool_create,
     pool_edit,
 )
+from inventory.services.prices import PriceSpec, price_set
 from inventory.services.reports import NodeReported, node_mark_silent, node_report
 
 __all__ = [
     "EnrolmentSpec",
     "NodeReported",
     "PoolSpec",
+    "PriceSpec",
     "enrolment_token_issue",
     "enrolment_token_revoke",
     "gpu_model_edit",
@@ -30,4 +32,5 @@ __all__ = [
     "node_report",
     "pool_create",
     "pool_edit",
+    "price_set",
 ]

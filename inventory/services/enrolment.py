@@ -18,7 +18,7 @@ from inventory.services.hardware import catalogue_models, devices_elsewhere, dev
 from inventory.states import NodeState
 from inventory.tokens import ENROLMENT_PREFIX, NODE_PREFIX, new_secret
 from kernel import audit, clock, outbox
-from kernel.errors import Conflict, Invalid
+from kernel.errors import Conflict, Invalid, NotFound
 from kernel.intervals import Interval
 from kernel.ranges import to_range
 from kernel.states import transition
@@ -112,7 +112,7 @@ def enrolment_token_revoke(*, actor: Person, token_id: int) -> EnrolmentToken:
 def _token_or_404(token_id: int) -> EnrolmentToken:
     from_db = EnrolmentToken.objects.select_related("pool", "issued_by").filter(pk=token_id).first()
     if from_db is None:
-        raise UnknownEnrolmentToken
+        raise NotFound
     return from_db
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from msgspec import to_builtins
+from msgspec import json
 
 from agent.messages import DeviceReport, Hardware
 from inventory.catalogue import entry_of
@@ -59,8 +59,13 @@ def node_fields(hardware: Hardware, models: dict[str, GpuModel]) -> dict[str, An
         "interconnect": hardware.interconnect[:40],
         "is_simulated": hardware.is_simulated,
         "gpu_model_id": main,
-        "hardware": to_builtins(hardware),
+        "hardware": as_stored(hardware),
     }
+
+
+def as_stored(hardware: Hardware) -> Any:
+    """A report as the JSON column gives it back, so that the two can be compared."""
+    return json.decode(json.encode(hardware))
 
 
 def devices_update(node: Node, devices: Iterable[DeviceReport], at: datetime) -> DeviceChanges:

@@ -5,13 +5,12 @@ from datetime import datetime
 
 import structlog
 from django.utils.translation import gettext as _
-from msgspec import to_builtins
 
 from agent.messages import Sync
 from inventory.errors import UnknownNode
 from inventory.models import Node
 from inventory.selectors import LISTENED_TO, silent_nodes
-from inventory.services.hardware import catalogue_models, devices_update, node_fields
+from inventory.services.hardware import as_stored, catalogue_models, devices_update, node_fields
 from inventory.states import NodeState
 from kernel import clock, outbox
 from kernel.states import transition
@@ -46,7 +45,7 @@ def node_report(*, node: Node, sync: Sync) -> NodeReported:
             return NodeReported(fresh, is_current=False)
         now = clock.database_now()
         written = {"boot_id": sync.boot_id, "sync_sequence": sync.sequence, "last_seen_at": now}
-        if fresh.hardware != to_builtins(sync.hardware):
+        if fresh.hardware != as_stored(sync.hardware):
             written |= node_fields(sync.hardware, catalogue_models(sync.hardware.devices))
         if fresh.agent_version != sync.agent_version[:40]:
             written["agent_version"] = sync.agent_version[:40]

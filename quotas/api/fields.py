@@ -1,0 +1,33 @@
+"""Instants as callers write them."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from kernel import clock
+from kernel.calendar import organisation_zone
+from kernel.errors import Invalid
+
+
+class InstantField(serializers.DateTimeField):
+    """An instant. Without a zone it is read in the organisation's; a time that its clocks skip is refused."""
+
+    def default_timezone(self) -> ZoneInfo:
+        return organisation_zone()
+
+
+def instant(request: Request) -> datetime:
+    """``?at=``, or now. A plus sign that arrived as a blank is one again."""
+    text = request.query_params.get("at", "")
+    if not text:
+        return clock.now()
+    head, blank, zone = text.rpartition(" ")
+    if blank and "T" in head:
+        text = f"{head}+{zone}"
+    try:
+        at: datetime = InstantField().run_validation(text)
+    except serializers.ValidationError as error:
+        raise Invalid({"at": [f"{text[:60]}: {part}" for part in error.detail]}) from error
+    return at

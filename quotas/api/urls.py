@@ -1,0 +1,20 @@
+"""Addresses of this room under ``/api/v1/``. Acts on nodes and pools that change capacity live here: they need
+to know what is promised."""
+
+from kernel.api.router import PortalRouter
+from quotas.api.views import (
+    AreaQuotaViewSet,
+    GpuModelViewSet,
+    NodeCapacityViewSet,
+    PoolPurposeViewSet,
+    QuotaViewSet,
+)
+
+router = PortalRouter()
+router.register("gpu-models", GpuModelViewSet, basename="gpu-model")
+router.register("quotas", QuotaViewSet, basename="quota")
+router.register("area-quotas", AreaQuotaViewSet, basename="area-quota")
+router.register("nodes", NodeCapacityViewSet, basename="node-capacity")
+router.register("pools", PoolPurposeViewSet, basename="pool-purpose")
+
+urlpatterns = router.urls
