@@ -9,6 +9,7 @@ from django.db.models import Max
 
 from inventory.models import GpuModel, Node
 from inventory.states import NodeState
+from kernel import clock
 from kernel.states import transition
 from kernel.unit import lock
 from projects.models import Project
@@ -49,12 +50,14 @@ def starts_apply(snapshot: Snapshot, decision: Decision, now: datetime) -> Appli
     node_ids = {node for start in decision.start for node in start.placement}
     rows = lock({Project: project_ids, Job: wanted, Node: node_ids}, must_exist=False)
     locked = _Locked(rows[Project], rows[Job], rows[Node])
+    # Waiting for the locks took time: what came into force meanwhile counts.
+    at = max(now, clock.now())
     models = dict(GpuModel.objects.values_list("name", "pk"))
     names = {pk: name for name, pk in models.items()}
     fresh = replace(
         snapshot,
-        projects=load_projects(project_ids, now),
-        quotas=load_quotas(project_ids, now, names),
+        projects=load_projects(project_ids, at),
+        quotas=load_quotas(project_ids, at, names),
     )
     ledger, fitting = Ledger(fresh), []
     for start in decision.start:
@@ -62,7 +65,7 @@ def starts_apply(snapshot: Snapshot, decision: Decision, now: datetime) -> Appli
         if _still_fits(start, locked) and _is_within(ledger, fresh, start, job):
             ledger.add(job, start.gpu_model)
             fitting.append(start)
-    _start(fitting, locked, models, now)
+    _start(fitting, locked, models, at)
     started = tuple(start.job for start in fitting)
     return Applied(started, tuple(pk for pk in wanted if pk not in started))
 

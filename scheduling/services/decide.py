@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 from django.db import connection
 
+from kernel import clock
 from kernel.errors import LockTimeout
 from kernel.unit import unit_of_work
 from scheduling import wake
@@ -46,7 +47,7 @@ def decide_and_apply(now: datetime) -> list[Round]:
     rounds: list[Round] = []
     try:
         for _ in range(ROUNDS):
-            done = _one_round(now)
+            done = _one_round(max(now, clock.now()))
             if done is None:
                 break
             rounds.append(done)
