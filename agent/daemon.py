@@ -4,7 +4,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 from agent.celery_app import WakeWorker, make_app
 from agent.collector.devices import DeviceSource
@@ -28,7 +27,9 @@ from agent.sync import Starter, SyncLoop
 log = logging.getLogger(__name__)
 
 SHUTDOWN_GRACE_S = 20
-LAST_WORDS_S = 10.0
+JOBS_END_S = 30.0
+"""A checkpoint that is being written may take longer: its shim sees to it, and the next agent reports it."""
+LAST_WORDS_S = 8.0
 POLL_S = 0.1
 
 
@@ -150,7 +151,7 @@ class Agent:
         sync.is_leaving = True
         members.stop_all("node_shutdown", SHUTDOWN_GRACE_S)
         sync.request()
-        until = time.monotonic() + 2 * SHUTDOWN_GRACE_S
+        until = time.monotonic() + JOBS_END_S
         while members.alive() and time.monotonic() < until and not self._leaving.is_set():
             self._leaving.wait(POLL_S)
         until = time.monotonic() + LAST_WORDS_S
@@ -160,5 +161,4 @@ class Agent:
             if sync.acknowledged >= ended and logs.is_done():
                 break
             self._leaving.wait(POLL_S)
-        with suppress(RuntimeError):
-            log.info("left with %d jobs alive", members.alive())
+        log.info("left with %d jobs alive", members.alive())

@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import logging
 import os
-import shutil
 from pathlib import Path
 
 from msgspec import DecodeError, Struct, json
@@ -12,6 +11,7 @@ from msgspec import DecodeError, Struct, json
 from agent.durable import write_durably
 from agent.errors import AgentError, BadSettings
 from agent.messages import Enrolled
+from agent.runner.folders import delete
 
 log = logging.getLogger(__name__)
 JOBS_BESIDE = Path("/var/lib/sluice-jobs")
@@ -78,8 +78,7 @@ class Home:
 
     def empty_trash(self) -> None:
         """Delete what an interrupted clean-up left."""
-        for left in self.trash.iterdir():
-            shutil.rmtree(left, ignore_errors=True)
+        delete(list(self.trash.iterdir()))
 
     def read_node(self) -> Enrolled | None:
         """Who this node is, or None before enrolment. Raises AgentError when the file is damaged."""

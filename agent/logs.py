@@ -68,6 +68,8 @@ class LogShipper:
         if waiting <= 0 or shipment.is_refused or now < shipment.not_before:
             return False
         data = _read(path, shipment.offset)
+        if not data:
+            return False
         try:
             reply = self._portal.send_log(member_id, shipment.offset, data)
         except PortalProblem as problem:

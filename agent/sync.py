@@ -30,14 +30,23 @@ class Starter:
         self._members = members
         self._hardware = hardware
         self._pool = ThreadPoolExecutor(STARTERS, thread_name_prefix="start")
+        self._queued: set[int] = set()
         self._busy: set[int] = set()
         self._lock = threading.Lock()
         self.is_closed = False
 
     def start_soon(self, member_id: int) -> None:
         """Start in the background, unless it is here or on its way."""
-        if not self.is_closed and not self._members.has(member_id):
-            self._pool.submit(self.start, member_id)
+        with self._lock:
+            if self.is_closed or member_id in self._queued or self._members.has(member_id):
+                return
+            self._queued.add(member_id)
+        self._pool.submit(self._start_queued, member_id)
+
+    def _start_queued(self, member_id: int) -> None:
+        with self._lock:
+            self._queued.discard(member_id)
+        self.start(member_id)
 
     def start(self, member_id: int) -> None:
         """Fetch and start now. What fails is tried again with the next sync."""

@@ -1,6 +1,7 @@
 """One member's folder: the durable truth about it. What runs is read from here, never remembered."""
 
 import fcntl
+import logging
 import os
 import shutil
 import uuid
@@ -12,6 +13,8 @@ from msgspec import DecodeError, json
 from agent.durable import sync_folder, write_durably
 from agent.messages import ExitRecord
 from agent.runner.records import LaunchFile, Started, StopFile
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -108,18 +111,24 @@ class MemberFolder:
         return [moved, *left]
 
 
-def _make_writable(_function: object, path: str, _error: object) -> None:
-    """A job may have closed a folder of its own; open it and try once more."""
-    closed = Path(path)
-    closed.parent.chmod(0o700)
-    if closed.is_dir() and not closed.is_symlink():
-        shutil.rmtree(closed, ignore_errors=True)
-    else:
-        closed.unlink(missing_ok=True)
+def _open_folders(root: Path) -> None:
+    """A job may have closed folders of its own, and then even their owner cannot empty them."""
+    waiting = [root]
+    while waiting:
+        folder = waiting.pop()
+        folder.chmod(0o700)
+        with os.scandir(folder) as entries:
+            waiting += [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def delete(paths: list[Path]) -> None:
-    """Delete folders for good. A folder without permission for its owner is opened first."""
+    """Delete folders for good; what resists is logged and tried again when the agent starts."""
     for path in paths:
-        if path.exists():
-            shutil.rmtree(path, onerror=_make_writable)
+        shutil.rmtree(path, ignore_errors=True)
+        if not path.exists():
+            continue
+        try:
+            _open_folders(path)
+            shutil.rmtree(path)
+        except OSError as error:
+            log.warning("%s not deleted: %s", path, error)

@@ -19,6 +19,7 @@ MAX_TRIES = 3
 BURY_ROUNDS = 20
 BURY_PAUSE_S = 0.02
 HUNG_SHIM_S = 60.0
+REAP_S = 5.0
 
 
 def machine_boot_id() -> str:
@@ -76,7 +77,7 @@ class Member:
         is_locked = self.folder.is_locked()
         # The record is written before the lock is let go, so it is read after the look at the lock.
         self.load()
-        if is_locked:
+        if is_locked and self.exit is None:
             self._watch()
             self._end_hung_shim()
         else:
@@ -114,7 +115,8 @@ class Member:
             os.close(self.pidfd)
             self.pidfd = None
         if self.process is not None:
-            self.process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(REAP_S)
             self.process = None
 
     def _bury(self, started: Started) -> None:
@@ -131,6 +133,9 @@ class Member:
                 time.sleep(BURY_PAUSE_S)
             else:
                 return
+        if started.group:
+            with contextlib.suppress(OSError):
+                Path(started.group).rmdir()
         self._end(ExitRecord("lost", None, None, started.started_at, datetime.now(UTC), message))
 
     def _orphans(self, started: Started) -> list[proctree.ProcessInfo]:

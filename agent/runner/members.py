@@ -150,7 +150,6 @@ class Members:
             os.close(lock)
         with self._lock:
             member.attach(process)
-            member.load()
 
     def _fail(self, member: Member, message: str) -> None:
         """The member ends before it began. On a full disk the record is kept in memory only."""
@@ -178,13 +177,13 @@ class Members:
         self._discard(member)
 
     def stop(self, order: StopOrder) -> None:
-        """Carry out a stop order for a member that is here under that fencing number."""
+        """Carry out a stop order for a member that is here, unless it was meant for an earlier one."""
         with self._lock:
             member = self._members.get(order.member_id)
             if member is None or member.exit is not None:
                 return
-            if member.launch.fencing != order.fencing:
-                log.warning("member %s: stop order with another fencing number ignored", order.member_id)
+            if order.fencing < member.launch.fencing:
+                log.warning("member %s: stop order with an old fencing number ignored", order.member_id)
                 return
             cause = CAUSES.get(order.reason, "stopped")
             self._order(member, StopFile(cause, order.signal, order.grace_s, time.monotonic()))
@@ -273,7 +272,7 @@ class Members:
         poll.register(self._wake_read, select.POLLIN)
         with self._lock:
             for member in self._members.values():
-                if member.pidfd is not None:
+                if member.pidfd is not None and member.exit is None:
                     poll.register(member.pidfd, select.POLLIN)
         poll.poll(LOOK_S * 1000)
         with contextlib.suppress(BlockingIOError):

@@ -36,7 +36,7 @@ class Taken:
 
 
 def job_uid(member_id: int) -> int | None:
-    """The job's own user when the agent is root: no account has it, and no two running members share it."""
+    """The job's own user when the agent is root: no account has it, nor any member less than ``UIDS`` away."""
     return FIRST_UID + member_id % UIDS if os.geteuid() == 0 else None
 
 

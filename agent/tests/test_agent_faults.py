@@ -111,6 +111,7 @@ def test_another_boot_of_the_machine_makes_a_running_member_lost_without_killing
     assert exit_of(portal, 5).message == "the node restarted"
 
 
+@pytest.mark.slow
 def test_a_crash_before_the_start_record_starts_the_job_once(portal: PortalServer, agent: AgentProcess) -> None:
     counter = agent.home.parent / "starts"
     counter.write_text("")
@@ -199,6 +200,7 @@ def test_a_refused_token_is_logged_and_jobs_go_on(portal: PortalServer, agent: A
     assert report.state == "running"
 
 
+@pytest.mark.slow
 def test_sequence_rises_within_a_boot_and_a_boot_has_a_name_of_its_own(
     portal: PortalServer, agent: AgentProcess
 ) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 
+import psutil
 import pytest
 
 from agent.messages import DeviceShare, MemberReport
@@ -172,3 +173,21 @@ def test_memory_over_the_limit_ends_the_job_with_a_message(portal: PortalServer,
     assert report.exit.signal is not None
     assert report.exit.message.startswith("memory limit exceeded")
     assert str(limit) in report.exit.message
+
+
+@pytest.mark.slow
+def test_ended_jobs_leave_no_descriptor_no_zombie_and_no_busy_loop(portal: PortalServer, agent: AgentProcess) -> None:
+    agent.start()
+    portal.wait_for(lambda: portal.syncs, "a sync")
+    assert agent.process is not None
+    process = psutil.Process(agent.process.pid)
+    for member_id in range(100, 120):
+        portal.want(launch(member_id, "exit 0"))
+    for member_id in range(100, 120):
+        ended(portal, member_id)
+    assert process.num_fds() < 40
+    assert [child.pid for child in process.children() if child.status() == psutil.STATUS_ZOMBIE] == []
+    used, seen = sum(process.cpu_times()[:2]), len(portal.syncs)
+    portal.wait_for(lambda: len(portal.syncs) >= seen + 4, "four seconds of nothing to do")
+    # A loop that never sleeps would use a whole core for these four seconds.
+    assert sum(process.cpu_times()[:2]) - used < 1.0

@@ -68,6 +68,7 @@ def test_who_ignores_the_signal_is_killed_when_the_grace_is_over(portal: PortalS
     assert (record.cause, record.exit_code, record.signal) == ("stopped", None, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_repeated_order_changes_nothing_and_a_wrong_fencing_number_is_ignored(
     portal: PortalServer, agent: AgentProcess
 ) -> None:
@@ -118,6 +119,7 @@ def test_the_newest_checkpoint_is_reported(portal: PortalServer, agent: AgentPro
     portal.wait_for(lambda: newest() == datetime.fromtimestamp(1_700_000_100, UTC), "second checkpoint")
 
 
+@pytest.mark.slow
 def test_the_grace_extends_while_a_checkpoint_is_written_at_most_twofold(
     portal: PortalServer, agent: AgentProcess
 ) -> None:

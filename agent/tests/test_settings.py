@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import BadSettings
-from agent.settings import Settings, Simulation, parse
+from agent.settings import OPTIONS, STOP_JOBS_VARIABLE, Settings, Simulation, parse
 from agent.tests.agent_process import ROOT, AgentProcess, eventually
 from agent.tests.portal_server import PortalServer
 
@@ -134,3 +134,10 @@ def test_a_second_agent_of_the_same_home_is_refused(portal: PortalServer, agent:
     portal.wait_for(lambda: portal.syncs, "a sync")
     status, text = run_agent("--home", str(agent.home), "--portal", portal.url)
     assert (status, text) == (1, f"agent: another agent already runs in {agent.home}\n")
+
+
+def test_every_setting_is_documented() -> None:
+    text = (ROOT / "docs" / "agent.md").read_text()
+    missing = [name for option in OPTIONS for name in (option.flag, option.variable) if f"| `{name}`" not in text]
+    assert missing == []
+    assert STOP_JOBS_VARIABLE in text

@@ -18,6 +18,7 @@ PR_SET_NO_NEW_PRIVS = 38
 OPEN_FILES = 65_536
 OOM_SCORE = "500"
 GO = b"g"
+MAX_EXPLANATION = 4000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -57,8 +58,8 @@ def fork_job(plan: dict[str, Any], pipes: Pipes) -> int:
     try:
         pipes.keep_child_ends()
         _become_job(plan, pipes)
-    except OSError as error:
-        os.write(pipes.error_write, _explain(plan, error).encode()[:4000])
+    except Exception as error:  # noqa: BLE001 - the process ends here, and what happened must be told
+        os.write(pipes.error_write, _explain(plan, error).encode(errors="replace")[:MAX_EXPLANATION])
     finally:
         os._exit(127)
 
@@ -102,8 +103,10 @@ def _default_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
-def _explain(plan: dict[str, Any], error: OSError) -> str:
+def _explain(plan: dict[str, Any], error: Exception) -> str:
     name = plan["command"][0]
+    if not isinstance(error, OSError):
+        return f"cannot start {name}: {error}"
     if error.filename == plan["work"]:
         return f"cannot enter the job's folder: {error.strerror}"
     match error.errno:

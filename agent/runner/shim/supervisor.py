@@ -27,7 +27,6 @@ BEING_WRITTEN_S = 5.0
 MEMORY_GRACE_S = 10.0
 SHUTDOWN_GRACE_S = 20.0
 SCAN_S = 0.05
-MAX_LAUNCH_ERROR = 4000
 F_SETPIPE_SZ = 1031
 PIPE_BYTES = 1 << 20
 
@@ -97,8 +96,7 @@ class Supervisor:
             os.fchown(pipes.output_write, self.plan["uid"], self.plan["gid"])
         self.leader = child.fork_job(self.plan, pipes)
         self.output.attach(pipes.output_read)
-        if self.group is not None:
-            self.group.join(self.leader)
+        self._join_group()
         self._record_start()
         if self._read_stop_order() is not None:
             os.close(pipes.gate_write)
@@ -108,6 +106,16 @@ class Supervisor:
         os.write(pipes.gate_write, child.GO)
         os.close(pipes.gate_write)
         return self._await_exec(pipes.error_read)
+
+    def _join_group(self) -> None:
+        """Where the group takes no process the watchdog counts instead."""
+        if self.group is None:
+            return
+        try:
+            self.group.join(self.leader)
+        except OSError:
+            self.group.remove()
+            self.group = None
 
     def _record_start(self) -> None:
         """The line that is crossed once: after it the key counts as started, whatever happens."""
@@ -132,7 +140,7 @@ class Supervisor:
     def _await_exec(error_read: int) -> str:
         """End of file means that exec worked: the descriptor closes with it."""
         text = b""
-        while part := os.read(error_read, MAX_LAUNCH_ERROR):
+        while part := os.read(error_read, child.MAX_EXPLANATION):
             text += part
         os.close(error_read)
         return text.decode(errors="replace")
