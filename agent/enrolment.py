@@ -13,6 +13,9 @@ from agent.settings import Settings
 
 log = logging.getLogger(__name__)
 
+LONGEST_S = 3.0
+"""Someone is setting the node up and waits for it."""
+
 
 def _token(settings: Settings) -> str:
     path = settings.enrolment_token_file
@@ -37,7 +40,7 @@ def enrolled_node(settings: Settings, home: Home, hardware: Hardware, leaving: t
         return known
     message = Enrol(PROTOCOL, _token(settings), __version__, hardware)
     portal = Portal(settings.portal_url)
-    backoff = Backoff()
+    backoff = Backoff(longest_s=LONGEST_S)
     try:
         while not leaving.is_set():
             try:
