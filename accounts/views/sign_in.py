@@ -21,6 +21,7 @@ from kernel.forms import add_errors
 class SignIn(LoginView):
     """Local accounts by password; the organisation's accounts by the button, where it is configured."""
 
+    http_method_names = ["get", "head", "post", "options"]
     template_name = TEMPLATE
     redirect_authenticated_user = True
 

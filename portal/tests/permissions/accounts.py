@@ -1,0 +1,67 @@
+"""Signing in, people, tokens, the audit log."""
+
+from accounts.tests.factories import PASSWORD
+from portal.tests.permissions.table import row
+
+NEW = {"username": "new", "display_name": "New"}
+TOKEN = {"name": "export", "scopes": ["read"], "days": 30}
+TOKEN_FORM = {"name": "export", "scopes": "read", "days": "30"}
+
+# fmt: off
+ROWS = [
+    #                                                anon strg rsch lead dire admi audi
+    row("GET", "/accounts/login",                   "200 302 302 302 302 302 302"),
+    row("POST", "/accounts/login",                  "302 302 302 302 302 302 302",
+        body={"username": "lead", "password": PASSWORD}),
+    row("POST", "/accounts/logout",                 "in in in in in in in"),
+    row("POST", "/accounts/oidc/oidc/login/",       "404 404 404 404 404 404 404"),
+    row("GET", "/accounts/oidc/oidc/login/callback/", "404 404 404 404 404 404 404"),
+    row("POST", "/accounts/oidc/oidc/login/callback/", "404 404 404 404 404 404 404"),
+    row("PUT", "/accounts/oidc/oidc/login/callback/", "404 404 404 404 404 404 404"),
+    row("PATCH", "/accounts/oidc/oidc/login/callback/", "404 404 404 404 404 404 404"),
+    row("DELETE", "/accounts/oidc/oidc/login/callback/", "404 404 404 404 404 404 404"),
+    row("GET", "/password",                         "in 200 200 200 200 200 200"),
+    row("POST", "/password",                        "in 302 302 302 302 302 302",
+        body={"old_password": PASSWORD, "new_password": "distant-meadow-88"}),
+
+    row("GET", "/people",                           "in 403 403 403 403 200 200"),
+    row("GET", "/people/new",                       "in 403 403 403 403 200 403"),
+    row("POST", "/people/new",                      "in 403 403 403 403 302 403", body=NEW),
+    row("GET", "/people/{newcomer}",                "in 403 403 403 403 200 200"),
+    row("POST", "/people/{newcomer}/grant",         "in 403 403 403 403 302 403", body={"role": "director"}),
+    row("GET", "/people/{director_id}/revoke/director", "in 403 403 403 403 200 403"),
+    row("POST", "/people/{director_id}/revoke/director", "in 403 403 403 403 302 403"),
+    row("GET", "/people/{newcomer}/deactivate",     "in 403 403 403 403 200 403"),
+    row("POST", "/people/{newcomer}/deactivate",    "in 403 403 403 403 302 403"),
+    row("POST", "/people/{gone}/reactivate",        "in 403 403 403 403 302 403"),
+    row("POST", "/people/{service}/tokens",         "in 403 403 403 403 200 403", body=TOKEN_FORM),
+    row("POST", "/people/{newcomer}/tokens",        "in 403 403 403 403 409 403", body=TOKEN_FORM),
+
+    row("GET", "/tokens",                           "in 200 200 200 200 200 200"),
+    row("POST", "/tokens",                          "in 200 200 200 200 200 200", body=TOKEN_FORM),
+    row("GET", "/tokens/{token}/revoke",            "in 404 404 200 404 200 404"),
+    row("POST", "/tokens/{token}/revoke",           "in 404 404 302 404 302 404"),
+    row("GET", "/audit",                            "in 403 403 403 403 200 200"),
+
+    row("GET", "/api/v1/people",                    "401 200 200 200 200 200 200"),
+    row("POST", "/api/v1/people",                   "401 403 403 403 403 201 403", body=NEW),
+    row("GET", "/api/v1/people/{newcomer}",         "401 200 200 200 200 200 200"),
+    row("GET", "/api/v1/people/{gone}",             "401 404 404 404 404 200 200"),
+    row("POST", "/api/v1/people/{newcomer}/deactivate", "401 403 403 403 403 200 403"),
+    row("POST", "/api/v1/people/{admin_id}/deactivate", "401 403 403 403 403 403 403"),
+    row("POST", "/api/v1/people/{gone}/reactivate", "401 404 404 404 404 200 403"),
+    row("POST", "/api/v1/people/{newcomer}/grant-role", "401 403 403 403 403 200 403", body={"role": "auditor"}),
+    row("POST", "/api/v1/people/{admin_id}/grant-role", "401 403 403 403 403 403 403", body={"role": "auditor"}),
+    row("POST", "/api/v1/people/{director_id}/revoke-role", "401 403 403 403 403 200 403", body={"role": "director"}),
+
+    row("GET", "/api/v1/tokens",                    "401 200 200 200 200 200 200"),
+    row("POST", "/api/v1/tokens",                   "401 201 201 201 201 201 201", body=TOKEN),
+    row("POST", "/api/v1/tokens",                   "401 403 403 403 403 201 403", body={**TOKEN, "owner": "robot"}),
+    row("POST", "/api/v1/tokens",                   "401 403 403 403 403 409 403", body={**TOKEN, "owner": "newcomer"}),
+    row("GET", "/api/v1/tokens/{token}",            "401 404 404 200 404 404 404"),
+    row("DELETE", "/api/v1/tokens/{token}",         "401 404 404 204 404 204 404"),
+    row("POST", "/api/v1/tokens/{token}/revoke",    "401 404 404 200 404 200 404"),
+
+    row("GET", "/api/v1/audit",                     "401 403 403 403 403 200 200"),
+    row("GET", "/api/v1/audit/{entry}",             "401 403 403 403 403 200 200"),
+]

@@ -1,0 +1,14 @@
+"""Pages that compose rooms."""
+
+from portal.tests.permissions.table import row
+
+# fmt: off
+ROWS = [
+    #                                              anon strg rsch lead dire admi audi
+    row("GET", "/",                               "in 200 200 200 200 200 200"),
+    row("GET", "/search",                         "in 200 200 200 200 200 200", query={"q": "Active"}),
+    row("GET", "/cluster",                        "in 200 200 200 200 200 200"),
+    row("GET", "/cluster/nodes/{node}",           "in 200 200 200 200 200 200"),
+    row("GET", "/cluster/nodes/{node}/drain",     "in 403 403 403 403 200 403"),
+    row("POST", "/cluster/nodes/{node}/drain",    "in 403 403 403 403 302 403"),
+]
