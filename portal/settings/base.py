@@ -159,6 +159,9 @@ STATICFILES_DIRS: list[Any] = [
     ("vendor/uplot", ROOT / "node_modules" / "uplot" / "dist"),
 ]
 
+# The folders of the packages appear with the first set-up of the pages; commands work without them.
+SILENCED_SYSTEM_CHECKS = ["staticfiles.W004"]
+
 # What a browser may do with our pages
 _OIDC_ORIGINS = [OIDC_ISSUER] if OIDC_ISSUER else []
 CONTENT_SECURITY_POLICY = {
@@ -221,7 +224,15 @@ CELERY_TASK_DEFAULT_QUEUE = "dispatch"
 CELERY_TASK_QUEUES = (Queue("solver"), Queue("dispatch"))
 CELERY_TASK_TIME_LIMIT = 600
 # Longer than the longest time limit: a task still at work is not handed out a second time.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 900}
+# With a broker that is away, whoever sends a task learns it in a fraction of a second: beat and the nodes' syncs heal
+# what was not sent. Workers reconnect by their own setting below, for ever.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 900,
+    "socket_connect_timeout": 2,
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.2,
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
