@@ -11,7 +11,9 @@ class SchedulingConfig(AppConfig):
 
     def ready(self) -> None:
         from kernel import health
-        from scheduling import events, heartbeat
+        from quotas import usage as quotas_usage
+        from scheduling import events, heartbeat, usage
 
+        quotas_usage.register(usage.used_at)
         health.register("scheduler", heartbeat.health)
         events.subscribe_all()

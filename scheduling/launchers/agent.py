@@ -1,6 +1,6 @@
 """Our own agent on the node: a Celery message on the node's queue names the member, the agent fetches the rest."""
 
-from celery import current_app
+from celery import Celery, current_app
 
 from agent.messages import WAKE_TASK, node_queue
 from scheduling.launchers.base import Wake
@@ -12,10 +12,14 @@ EXPIRES_S = 60
 class AgentLauncher:
     name = "agent"
 
+    def __init__(self, app: Celery | None = None) -> None:
+        self._app = app
+
     def wake(self, wakes: list[Wake]) -> None:
-        with current_app.producer_or_acquire() as producer:
+        app = self._app or current_app
+        with app.producer_or_acquire() as producer:
             for wake in wakes:
-                current_app.send_task(
+                app.send_task(
                     WAKE_TASK,
                     args=[wake.member_id],
                     queue=node_queue(wake.node_id),

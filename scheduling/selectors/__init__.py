@@ -1,6 +1,7 @@
 """Reading jobs, logs, use and nodes. Every query of a screen starts at ``visible_to``."""
 
 from scheduling.selectors.jobs import (
+    LIVE,
     AttemptView,
     JobDetail,
     JobEvent,
@@ -23,6 +24,7 @@ from scheduling.selectors.usage import (
 )
 
 __all__ = [
+    "LIVE",
     "AttemptView",
     "DayUsage",
     "DrainImpact",

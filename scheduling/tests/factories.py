@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
+from typing import Any
 
 from django.db import connection
 from django.utils import timezone
@@ -106,7 +107,7 @@ class FakeNode:
 
 def replace_report(report: MemberReport, **changes: object) -> MemberReport:
     values = {name: getattr(report, name) for name in report.__struct_fields__}
-    return MemberReport(**{**values, **changes})  # type: ignore[arg-type]
+    return MemberReport(**{**values, **changes})
 
 
 def person(username: str = "") -> Person:
@@ -154,7 +155,7 @@ def spec(**changes: object) -> JobSpec:
     return replace(base, **changes)  # type: ignore[arg-type]
 
 
-def job(of: Project, owner: Person | None = None, **changes: object) -> Job:
+def job(of: Project, owner: Person | None = None, **changes: Any) -> Job:
     """A job in the queue, submitted by the project's lead or by ``owner``."""
     return services.job_submit(actor=owner or of.created_by, project_id=of.pk, spec=spec(**changes))
 
@@ -164,7 +165,7 @@ def decide() -> list[int]:
     return [pk for done in services.decide_and_apply(clock.now()) for pk in done.started]
 
 
-def running_job(of: Project, on: Iterable[FakeNode], **changes: object) -> Job:
+def running_job(of: Project, on: Iterable[FakeNode], **changes: Any) -> Job:
     """A job whose members all run on these nodes."""
     nodes = list(on)
     made = job(of, **changes)
@@ -212,7 +213,7 @@ def wait_until_someone_waits_for_a_lock(seconds: float = 10.0) -> None:
 def replace_sync(message: Sync, **changes: object) -> Sync:
     """The same message with some fields changed."""
     values = {name: getattr(message, name) for name in message.__struct_fields__}
-    return Sync(**{**values, **changes})  # type: ignore[arg-type]
+    return Sync(**{**values, **changes})
 
 
 def running_report(member_id: int, *, fencing: int = 1) -> MemberReport:

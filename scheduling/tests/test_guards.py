@@ -18,6 +18,7 @@ def member_on(fake: make.FakeNode) -> AttemptMember:
     """A member that holds nothing yet."""
     project = make.project()
     job = make.job(project)
+    assert fake.node.gpu_model is not None
     attempt = Attempt.objects.create(
         job=job, number=1, launcher="agent", gpu_model=fake.node.gpu_model, assigned_at=clock.now()
     )

@@ -1,11 +1,13 @@
 """Every pair of state and event of every machine, by the table and through ``transition``."""
 
 import pytest
+from django.core.management import call_command
 
 from kernel.errors import IllegalTransition
 from kernel.models import StateChange
 from kernel.states import Machine, transition
 from scheduling import services
+from scheduling.management.commands.state_diagrams import document, machines
 from scheduling.states import ATTEMPT, JOB, MEMBER, AttemptState, JobState
 from scheduling.tests import factories as make
 
@@ -74,3 +76,13 @@ def test_an_act_that_the_state_does_not_know_is_a_conflict(act: str) -> None:
         services.job_requeue(actor=project.created_by, job_id=job.pk)
     with pytest.raises(IllegalTransition):
         getattr(services, act)(actor=project.created_by, job_id=job.pk)
+
+
+def test_the_drawn_diagrams_are_current() -> None:
+    call_command("state_diagrams", check=True)
+
+
+def test_every_machine_of_every_room_is_drawn() -> None:
+    drawn = {machine.name for machine in machines()}
+    assert {"job", "attempt", "attempt_member", "node", "project"} <= drawn
+    assert "queued --> starting: assign" in document()

@@ -10,6 +10,7 @@ from kernel.models import StateChange
 from scheduling import services
 from scheduling.errors import NoLongerWanted
 from scheduling.models import Attempt, AttemptMember, Charge, DeviceAllocation, Job
+from scheduling.services.release import exit_of
 from scheduling.services.reports import SETTLE
 from scheduling.states import AttemptState, Cause, JobState
 from scheduling.tests import factories as make
@@ -169,7 +170,7 @@ def test_a_member_that_its_node_no_longer_names_is_lost_after_a_while() -> None:
     fake.sync()
     attempt = make.attempt_of(job)
     assert (attempt.cause, state(job)) == (Cause.NODE_LOST, JobState.QUEUED)
-    assert AttemptMember.objects.get(pk=member.pk).exit_record["cause"] == "lost"
+    assert exit_of(AttemptMember.objects.get(pk=member.pk)).cause == "lost"
 
 
 def test_a_node_declared_lost_is_superseded_when_it_comes_back() -> None:
