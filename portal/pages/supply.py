@@ -38,9 +38,9 @@ def supply_now() -> list[Supply]:
     live = Device.objects.exclude(state=DeviceState.RETIRED).exclude(node__state=NodeState.REMOVED)
     counts = {
         model_id: (dead, simulated)
-        for model_id, dead, simulated in live.values("gpu_model").values_list(
-            "gpu_model", Count("pk", filter=down), Count("pk", filter=Q(is_simulated=True))
-        )
+        for model_id, dead, simulated in live.values("gpu_model")
+        .annotate(dead=Count("pk", filter=down), simulated=Count("pk", filter=Q(is_simulated=True)))
+        .values_list("gpu_model", "dead", "simulated")
     }
     rows = []
     for model in GpuModel.objects.order_by("name"):
