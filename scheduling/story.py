@@ -31,6 +31,8 @@ class Step:
     label: str
     detail: str
     state: StepState
+    tone: str = ""
+    """``waiting`` where the current step is one of waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def _current(job: Job, attempts: Sequence[AttemptView]) -> AttemptView | None:
 def _waited(job: Job, last: AttemptView | None, now: datetime) -> Step:
     if last is None and not is_final(job):
         word = _("Paused") if job.state == JobState.PAUSED else _("Waiting")
-        return Step(word, _length(job.queued_at, now), "current")
+        return Step(word, _length(job.queued_at, now), "current", "waiting")
     until = last.assigned_at if last else job.ended_at
     return Step(_("Waited"), _length(job.queued_at, until), "done")
 
@@ -84,7 +86,7 @@ def _started(job: Job, last: AttemptView | None, now: datetime) -> Step:
     if last is None:
         return Step(_("Starting"), "", "ahead")
     if job.state == JobState.STARTING:
-        return Step(_("Starting"), _length(last.assigned_at, now), "current")
+        return Step(_("Starting"), _length(last.assigned_at, now), "current", "waiting")
     if last.started_at is None:
         return Step(_("Starting"), _("never began"), "done" if last.ended_at else "current")
     return Step(_("Started"), _length(last.assigned_at, last.started_at), "done")

@@ -31,6 +31,9 @@ class SeriesOutput(serializers.Serializer[object]):
     unit = serializers.CharField()
     max = serializers.FloatField(allow_null=True)
     series = LineOutput(many=True)
+    held = serializers.ListField(
+        child=serializers.IntegerField(), required=False, help_text="GPUs held in each step; of jobs and projects."
+    )
     is_simulated = serializers.BooleanField()
 
 

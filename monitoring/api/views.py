@@ -20,7 +20,14 @@ from monitoring.api.serializers import GpuOutput, SeriesOutput
 from monitoring.api.window import window_asked
 from monitoring.engine.series import Series
 from monitoring.selectors.latest import gpus_latest, jobs_now, projects_now
-from monitoring.selectors.series import gpus_series, job_span, jobs_series, projects_series
+from monitoring.selectors.series import (
+    gpus_series,
+    job_held,
+    job_span,
+    jobs_series,
+    project_held,
+    projects_series,
+)
 from monitoring.services import retention
 from projects.policies import visible_to as visible_projects
 from scheduling.selectors import visible_to as visible_jobs
@@ -76,7 +83,7 @@ class JobTelemetryViewSet(PortalViewSet):
         window = window_asked(request.query_params, start=start, end=last or now)
         answer = present(jobs_series([job_id], window)[job_id], measure_asked(request.query_params))
         held = jobs_now([job_id], only_live=False).get(job_id)
-        return Response({**answer, "is_simulated": bool(held and held.is_simulated)})
+        return Response({**answer, "held": job_held(job_id, window), "is_simulated": bool(held and held.is_simulated)})
 
 
 class ProjectTelemetryViewSet(PortalViewSet):
@@ -92,4 +99,6 @@ class ProjectTelemetryViewSet(PortalViewSet):
         window = window_asked(request.query_params, start=now - DAY, end=now)
         answer = present(projects_series([project_id], window)[project_id], measure_asked(request.query_params))
         held = projects_now([project_id], only_live=False).get(project_id)
-        return Response({**answer, "is_simulated": bool(held and held.is_simulated)})
+        return Response(
+            {**answer, "held": project_held(project_id, window), "is_simulated": bool(held and held.is_simulated)}
+        )

@@ -98,6 +98,18 @@ def _mean(cell: Cell) -> float | None:
     return None if cell.utilisation_sum is None or cell.n == 0 else cell.utilisation_sum / cell.n
 
 
+def held_counts(window: Window, intervals: Iterable[tuple[int, datetime, datetime | None]]) -> list[int]:
+    """How many devices were held at some time during each step; ``intervals`` are (device, start, end or None)."""
+    held: list[set[int]] = [set() for _ in range(window.count)]
+    step = timedelta(seconds=window.step_s)
+    for device, start, end in intervals:
+        first = max(0, (start - window.start) // step)
+        last = window.count if end is None else min(window.count, -((window.start - end) // step))
+        for index in range(first, last):
+            held[index].add(device)
+    return [len(devices) for devices in held]
+
+
 def default_step(seconds: float, points: int = 240, least_s: int = 30) -> int:
     """A round step that gives at most ``points`` steps; never under ``least_s``, where jitter looks like gaps."""
     wanted = seconds / points

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from monitoring.engine.series import Cell, Series, Window, series
+from monitoring.engine.series import Cell, Series, Window, held_counts, series
 
 _ALLOCATIONS = """
     FROM scheduling_deviceallocation AS allocation
@@ -15,7 +15,6 @@ _ALLOCATIONS = """
     JOIN scheduling_job AS job ON job.id = attempt.job_id
     WHERE {key} = ANY(%(ids)s) AND allocation.allocated_at < %(end)s
         AND (allocation.released_at IS NULL OR allocation.released_at > %(start)s)
-    GROUP BY {key}, allocation.device_id
 """
 # The union of the intervals: two jobs of a project that share a GPU count its samples once.
 _HELD = "SELECT {key} AS key, allocation.device_id, range_agg(tstzrange(allocated_at, released_at)) AS during"
@@ -51,6 +50,16 @@ def gpus_series(device_ids: Collection[int], window: Window) -> dict[int, Series
     return _series(f"{held} FROM inventory_device WHERE id = ANY(%(ids)s)", device_ids, window)
 
 
+def job_held(job_id: int, window: Window) -> list[int]:
+    """How many GPUs the job held in each step: where it held none, a missing sample is no gap."""
+    return _held_counts("attempt.job_id", job_id, window)
+
+
+def project_held(project_id: int, window: Window) -> list[int]:
+    """How many GPUs the project held in each step."""
+    return _held_counts("job.project_id", project_id, window)
+
+
 def job_span(job_id: int) -> tuple[datetime, datetime | None] | None:
     """From when the job first held a GPU until it let go of the last (None: it still holds one)."""
     query = """
@@ -66,8 +75,15 @@ def job_span(job_id: int) -> tuple[datetime, datetime | None] | None:
     return None if first is None else (first, last)
 
 
+def _held_counts(key: str, pk: int, window: Window) -> list[int]:
+    query = "SELECT allocation.device_id, allocated_at, released_at" + _ALLOCATIONS.format(key=key)
+    with connection.cursor() as cursor:
+        cursor.execute(query, {"ids": [pk], "start": window.start, "end": window.end})
+        return held_counts(window, cursor.fetchall())
+
+
 def _held(key: str) -> str:
-    return (_HELD + _ALLOCATIONS).format(key=key)
+    return (_HELD + _ALLOCATIONS + " GROUP BY {key}, allocation.device_id").format(key=key)
 
 
 def _series(held: str, ids: Collection[int], window: Window) -> dict[int, Series]:

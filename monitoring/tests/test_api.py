@@ -116,6 +116,7 @@ def test_a_job_s_series_is_for_those_who_may_see_the_job(node: Node) -> None:
     assert (answer["start"], answer["end"]) == ("2026-06-09T12:00:00Z", "2026-06-09T12:02:00Z")
     assert (answer["unit"], answer["max"], answer["step_s"]) == ("%", 100, 30)
     assert answer["series"][0]["values"] == answer["columns"]["utilisation_pct"] == [70.0, None, None, None]
+    assert answer["held"] == [1, 1, 1, 1]
     assert (answer["mean_utilisation_pct"], answer["samples"], answer["is_simulated"]) == (70.0, 2, False)
 
 
@@ -143,6 +144,7 @@ def test_a_project_s_series_covers_a_day_by_default(node: Node) -> None:
         answer = lead.get(f"{PROJECTS}{project.pk}/").json()
     known = [value for value in answer["columns"]["utilisation_pct"] if value is not None]
     assert (known, len(answer["columns"]["gpus"])) == ([80.0], 145)
+    assert (sum(answer["held"]), answer["held"][-1]) == (1, 1)
     assert people.api_client(people.person()).get(f"{PROJECTS}{project.pk}/").status_code == 404
 
 

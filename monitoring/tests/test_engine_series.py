@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.engine.series import Cell, Window, default_step, mean_of, series
+from monitoring.engine.series import Cell, Window, default_step, held_counts, mean_of, series
 
 NOON = datetime(2026, 6, 9, 12, 0, tzinfo=UTC)
 
@@ -68,3 +68,12 @@ def test_the_default_step_is_round(seconds: int, step: int) -> None:
 def test_mean_of_ignores_gaps() -> None:
     assert mean_of([None, 10.0, 20.0]) == 15.0
     assert mean_of([None]) is None
+
+
+def test_held_gpus_are_counted_once_in_each_step_they_touch() -> None:
+    window = Window.covering(NOON, NOON + timedelta(seconds=240), 60)
+    at = [NOON + timedelta(seconds=seconds) for seconds in (-30, 30, 60, 150, 180, 500)]
+    assert held_counts(window, [(1, at[0], at[2])]) == [1, 0, 0, 0]
+    assert held_counts(window, [(1, at[1], at[3]), (1, at[3], at[4]), (2, at[4], None)]) == [1, 1, 1, 1]
+    assert held_counts(window, [(1, at[0], at[5]), (2, at[1], at[2])]) == [2, 1, 1, 1]
+    assert held_counts(window, []) == [0, 0, 0, 0]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-PITCH, WIDTH = 40, 28
+PITCH, WIDTH = 52, 36
 HEIGHT, TOP, FOOT = 96, 16, 18
 
 

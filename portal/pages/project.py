@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 from accounts.policies import require_signed_in
 from kernel import clock
 from kernel.calendar import local_day
-from kernel.formats import gpu_hours
+from kernel.formats import gpu_hours, number
 from kernel.looks import model_class
 from monitoring.selectors.latest import NOTHING_HELD, projects_now
 from portal.pages.allotment import allotments
@@ -42,7 +42,7 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
         "allotments": held,
         "utilisation": projects_now([project_id]).get(project_id, NOTHING_HELD),
         "columns": _columns(usage),
-        "hours": sum(day.gpu_hours for day in usage),
+        "hours": hours_text(sum(day.gpu_hours for day in usage)),
         "hours_simulated": any(day.is_simulated for day in usage),
         "models_used": sorted({day.gpu_model for day in usage}),
         "jobs": jobs,
@@ -65,16 +65,23 @@ def _columns(usage: list[DayUsage]) -> SafeString:
     for day in usage:
         hours[day.day][day.gpu_model] += day.gpu_hours
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
-    total = sum(day.gpu_hours for day in usage)
-    words = _("GPU-hours per day over %(days)s days, %(total)s together") % {"days": DAYS, "total": gpu_hours(total)}
-    return day_columns([_day(day, hours[day], is_partial=day == today) for day in days], label=words)
+    total = hours_text(sum(day.gpu_hours for day in usage))
+    words = _("GPU-hours per day over %(days)s days, %(total)s together") % {"days": DAYS, "total": total}
+    return day_columns([_day(day, hours[day], today) for day in days], label=words)
 
 
-def _day(day: date, hours: dict[str, float], *, is_partial: bool) -> Day:
+def _day(day: date, hours: dict[str, float], today: date) -> Day:
+    """The month is said where it begins, and under today."""
     written = formats.date_format(day, "j M")
     parts = tuple(
-        Part(amount, model_class(model), f"{written}, {model}: {gpu_hours(amount)}")
+        Part(amount, model_class(model), f"{written}, {model}: {hours_text(amount)}")
         for model, amount in sorted(hours.items())
         if amount > 0
     )
-    return Day(written, parts, gpu_hours(sum(hours.values())), is_partial)
+    is_first = day.day == 1 or day == today - timedelta(days=DAYS - 1) or day == today
+    return Day(written if is_first else str(day.day), parts, hours_text(sum(hours.values())), day == today)
+
+
+def hours_text(hours: float) -> str:
+    """GPU-hours; under one with two figures that say something, for projects that have only begun."""
+    return number(hours, 2 if hours < 0.1 else 1) if 0 < hours < 1 else gpu_hours(hours)

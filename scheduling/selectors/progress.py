@@ -29,6 +29,24 @@ def with_start(jobs: QuerySet[Job]) -> QuerySet[Job]:
     return jobs.annotate(started_at=Subquery(newest.values("started_at")[:1]))
 
 
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Among the waiting jobs of its project, by priority and then by time in the queue; counted from 1."""
+
+    place: int
+    waiting: int
+
+
+def queue_place(job: Job) -> QueuePlace | None:
+    """None for a job that does not wait. The order between projects follows shares and has no single number."""
+    if job.state != JobState.QUEUED:
+        return None
+    waiting = Job.objects.filter(project=job.project_id, state=JobState.QUEUED)
+    before = Q(priority__gt=job.priority) | Q(priority=job.priority, queued_at__lt=job.queued_at)
+    before |= Q(priority=job.priority, queued_at=job.queued_at, pk__lt=job.pk)
+    return QueuePlace(waiting.filter(before).count() + 1, waiting.count())
+
+
 def log_end(job_id: int) -> LogEnd:
     """Complete: the job is over, every member has ended and all that its node wrote is stored."""
     missing = AttemptMember.objects.filter(attempt__job=OuterRef("pk")).filter(

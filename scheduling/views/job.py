@@ -17,7 +17,7 @@ from scheduling.commands import text_of
 from scheduling.models import Job
 from scheduling.policies import can_act
 from scheduling.selectors import JobDetail, job_detail, job_events
-from scheduling.selectors.progress import log_end
+from scheduling.selectors.progress import log_end, queue_place
 from scheduling.templatetags.jobs import gpus_held
 
 LOG_SHOWN = 256 * 1024
@@ -43,8 +43,12 @@ def detail_of(request: HttpRequest, job_id: int) -> tuple[Person, JobDetail]:
 def overview(request: HttpRequest, job_id: int) -> HttpResponse:
     """State, log, what the GPUs do, attempts."""
     person, detail = detail_of(request, job_id)
-    end = log_end(job_id)
-    context = {**_head(person, detail, "overview"), "log_offset": max(0, end.size - LOG_SHOWN), "log_size": end.size}
+    context = _head(person, detail, "overview")
+    if detail.attempts:
+        size = log_end(job_id).size
+        context |= {"log_offset": max(0, size - LOG_SHOWN), "log_size": size}
+    else:
+        context |= {"place": queue_place(detail.job)}
     return render(request, "scheduling/job.html", context)
 
 
@@ -57,8 +61,11 @@ def state(request: HttpRequest, job_id: int) -> HttpResponse:
     """
     person, detail = detail_of(request, job_id)
     context = _head(person, detail, "overview")
-    has_changed = request.GET.get("seen", "") != context["stamp"]
-    return render(request, "scheduling/_job_live.html", {**context, "has_changed": has_changed})
+    seen = request.GET.get("seen", "")
+    if len(detail.attempts) == 1 and "-" not in seen:
+        # The first attempt brings log and charts: parts that the page does not have yet.
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    return render(request, "scheduling/_job_live.html", {**context, "has_changed": seen != context["stamp"]})
 
 
 @require_GET
@@ -96,6 +103,7 @@ def _head(person: Person, detail: JobDetail, tab: str) -> dict[str, Any]:
         "sentence": story.sentence(job, attempts, now),
         "steps": story.steps(job, attempts, now),
         "can": {name: may_act and name in detail.possible for name in ACTS},
+        "warnings": _warnings(job),
         "tabs": _tabs(job, tab),
         "stamp": "-".join([job.state, *(f"{attempt.number}{attempt.state}" for attempt in attempts)]),
     }
@@ -109,14 +117,17 @@ def _models(detail: JobDetail) -> list[str]:
 
 
 def _tabs(job: Job, current: str) -> list[Tab]:
-    warnings = sum(item.get("level") != "pass" for item in job.launch_check)
     rows: list[tuple[str, str, str, int | None]] = [
         ("overview", "scheduling:job", _("Overview"), None),
-        ("check", "scheduling:job-check", _("Launch check"), warnings or None),
+        ("check", "scheduling:job-check", _("Launch check"), _warnings(job) or None),
         ("request", "scheduling:job-request", _("Request"), None),
         ("history", "scheduling:job-history", _("History"), None),
     ]
     return [Tab(reverse(name, args=[job.pk]), label, count, key == current) for key, name, label, count in rows]
+
+
+def _warnings(job: Job) -> int:
+    return sum(item.get("level") != "pass" for item in job.launch_check)
 
 
 def _request(job: Job) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     """Own jobs by default, all visible ones with ``?owner=all``; ``state``, ``project``, ``q`` narrow it."""
     person = require_signed_in(request.user)
     owner = request.GET.get("owner") or "me"
-    asked = {key: value for key, value in request.GET.items() if key in ("state", "project", "q")}
+    asked = {key: request.GET.get(key, "") for key in ("state", "project", "q") if request.GET.get(key)}
     if owner != "all":
         asked["owner"] = owner
     rows = jobs_filtered(listed(person), asked, person)

@@ -72,7 +72,20 @@ def check(request: HttpRequest) -> HttpResponse:
             context["is_blocked"] = bool(blocks(context["items"]))
         except Invalid as refusal:
             add_errors(form, _renamed(refusal))
-    return render(request, "scheduling/_check_now.html", context)
+    return render(request, "scheduling/_check_now.html", {**context, **_said(form)})
+
+
+def _said(form: JobForm) -> dict[str, Any]:
+    """What is only empty so far, and what is wrong, each by its label."""
+    missing, faults = [], []
+    for name, errors in form.errors.as_data().items():
+        label = form.fields[name].label if name in form.fields else ""
+        texts = [text for error in errors for text in error.messages]
+        if all(error.code == "required" for error in errors):
+            missing.append(label)
+        else:
+            faults += [(label, text) for text in texts]
+    return {"missing": missing, "faults": faults}
 
 
 def own_projects(person: Person) -> list[Project]:

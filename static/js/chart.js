@@ -1,7 +1,9 @@
 // Time series with uPlot. <div class="plot" data-chart data-url="…">; the address answers
 // {"start": instant, "step_s": 60, "unit": "%", "max": 100, "series": [{"label": "GPU 0", "values": [97, null]}]}
 // A null is a gap and drawn as one. data-model-class="model-h100" (or a series' own "css_class") gives the model's hue;
-// charts with the same data-sync share their cursor; data-every="30" asks again.
+// charts with the same data-sync share their cursor; data-every="30" asks again; data-x="off" leaves the time axis to the
+// chart below. An answer may say how much was "held" in each step: where that is 0 a null is no gap, nothing was there.
+// <… data-chart-now="id of the chart"> gets the newest value.
 (() => {
   const HUES = ["--accent", "--gain", "--waiting", "--paused", "--loss", "--text-2"];
   const zone = document.documentElement.dataset.zone || "UTC";
@@ -45,7 +47,7 @@
     const gaps = [];
     const length = Math.max(...data.series.map((series) => series.values.length));
     for (let index = 0; index < length; index += 1) {
-      if (data.series.some((series) => series.values[index] !== null)) continue;
+      if (data.held?.[index] === 0 || data.series.some((series) => series.values[index] !== null)) continue;
       if (gaps.at(-1)?.last === index - 1) gaps.at(-1).last = index;
       else gaps.push({ first: index, last: index });
     }
@@ -64,6 +66,19 @@
       }
     };
     return { hooks: { drawClear: draw } };
+  };
+
+  // A value between two gaps has no line: it gets a point.
+  const isolated = (u, index) => {
+    const values = u.data[index];
+    return values.map((_, at) => at).filter((at) => values[at] !== null && values[at - 1] == null && values[at + 1] == null);
+  };
+
+  const showNow = (host, data) => {
+    const target = host.id && document.querySelector(`[data-chart-now="${host.id}"]`);
+    if (!target) return;
+    const known = data.series[0].values.filter((value) => value !== null);
+    target.textContent = known.length ? `${Math.round(known.at(-1) * 10) / 10} ${data.unit ?? ""}` : "–";
   };
 
   // Axis labels of 24 hours; a label of the second line where a new day begins.
@@ -91,7 +106,7 @@
     cursor: { sync: host.dataset.sync ? { key: host.dataset.sync } : undefined, points: { size: 6 } },
     legend: { show: host.dataset.legend !== "off", live: true },
     scales: { y: { range: (u, low, high) => [0, data.max ?? Math.max(high || 0, 1) * 1.08] } },
-    axes: [axis(host, { space: 80, values: TIMES }), axis(host, { size: 56, values: (u, ticks) => ticks.map((tick) => `${tick}`) })],
+    axes: [axis(host, { show: host.dataset.x !== "off", space: 80, values: TIMES }), axis(host, { size: 56, space: 28, values: (u, ticks) => ticks.map((tick) => `${tick}`) })],
     series: [
       { value: "{D} {MMM}, {HH}:{mm}", label: host.dataset.timeLabel ?? "" },
       ...data.series.map((series, index) => {
@@ -103,7 +118,7 @@
           width: 1.25,
           spanGaps: false,
           fill: data.series.length === 1 ? hue.replace("rgb(", "rgba(").replace(")", ", 0.1)") : undefined,
-          points: { show: false },
+          points: { show: true, size: 4, fill: hue, filter: isolated },
           value: (u, value) => (value === null || value === undefined ? "–" : `${Math.round(value * 10) / 10} ${data.unit ?? ""}`),
         };
       }),
@@ -115,6 +130,7 @@
     host.replaceChildren();
     const start = Date.parse(data.start) / 1000;
     const length = Math.max(0, ...data.series.map((series) => series.values.length));
+    showNow(host, data);
     const known = data.series.some((series) => series.values.some((value) => value !== null));
     if (!known) {
       const line = document.createElement("p");
