@@ -4,14 +4,15 @@ from django.apps import AppConfig
 
 
 class PortalConfig(AppConfig):
-    """Registers the health checks of what every room needs: database, broker, workers."""
+    """Registers the health checks of what every room needs, and what rooms below ask of those above."""
 
     name = "portal"
 
     def ready(self) -> None:
         from kernel import health
-        from portal import probes
+        from portal import impact, probes
 
         health.register("database", probes.database)
         health.register("broker", probes.broker)
         health.register("workers", probes.workers)
+        impact.register()

@@ -17,6 +17,8 @@ from projects.selectors import ProjectDetail
 from projects.states import ProjectState
 
 NONE_CHOSEN = ("", "–")
+NEEDED = {"name", "goal", "stage", "breakthrough"}
+"""Fields without which a draft cannot be submitted."""
 
 
 def area_choices() -> list[tuple[str, str]]:
@@ -29,6 +31,8 @@ def model_choices() -> list[tuple[str, str]]:
 
 class ProjectForm(forms.Form):
     """Nothing is required: a draft may lack anything."""
+
+    use_required_attribute = False
 
     name = forms.CharField(label=_("Name"), required=False, max_length=MAX_NAME)
     goal = forms.CharField(
@@ -145,6 +149,11 @@ class ProjectForms:
     def add_error(self, text: str) -> None:
         self.form.add_error(None, text)
 
+    def mark_needed(self) -> None:
+        """For showing, after parsing: what a submission needs does not say "optional"."""
+        for name in NEEDED & self.form.fields.keys():
+            self.form.fields[name].required = True
+
     def has_errors(self) -> bool:
         """Whether anything stands to be corrected: above the fields, on one, or in a row."""
         sets = (self.compute, self.milestones)
@@ -196,7 +205,15 @@ class ReasonForm(forms.Form):
     )
 
 
-class TierForm(ReasonForm):
+class NeededReasonForm(ReasonForm):
+    """For steps that are not taken without one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].required = True
+
+
+class TierForm(NeededReasonForm):
     tier = forms.ChoiceField(label=_("Tier"), choices=Tier.choices)
     field_order = ("tier", "reason")
 

@@ -10,10 +10,12 @@ from projects.models import Project
 from projects.states import ProjectState
 from quotas.models import Claim, Resource
 from quotas.selectors import free_between
-from quotas.services import GrantSpec, quota_grant
+from quotas.services import GrantSpec, quota_grant, reserve_set
 
 TIB = 1024**4
 REASON = "First grant"
+RESERVE = 1000
+"""Basis points of each model's capacity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ SHARES = (
 def seed_grants(admin: Person) -> int:
     """Grant what was never granted and can be promised; return how many shares still wait for a node."""
     waiting = 0
+    for model in GpuModel.objects.filter(reserve_facts__isnull=True):
+        reserve_set(actor=admin, gpu_model_id=model.pk, basis_points=RESERVE, reason="For emergencies")
     for share in SHARES:
         project = Project.objects.filter(name=share.project, state=ProjectState.ACTIVE).first()
         if project is None or _was_granted(project, share):

@@ -66,14 +66,14 @@ class ProjectPatch(ProjectInput):
     seen = serializers.CharField(required=False, max_length=300)
 
 
-class ReasonInput(StrictSerializer):
+class StepInput(StrictSerializer):
     """``comment`` is another name of ``reason``."""
 
     reason = serializers.CharField(required=False, allow_blank=True, max_length=MAX_TEXT)
     comment = serializers.CharField(required=False, allow_blank=True, max_length=MAX_TEXT)
 
 
-class DecisionInput(ReasonInput):
+class DecisionInput(StepInput):
     """``seen`` is the ``content`` that the approver looked at: another content by now is a 409."""
 
     seen = serializers.CharField(required=False, max_length=300)
@@ -92,7 +92,7 @@ class RoleInput(StrictSerializer):
     role = serializers.ChoiceField(ProjectRole.choices)
 
 
-class TierInput(ReasonInput):
+class TierInput(StepInput):
     tier = serializers.ChoiceField(Tier.choices)
 
 

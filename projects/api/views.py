@@ -21,9 +21,6 @@ from projects.api import serializers as fields
 from projects.filters import ProjectFilter
 from projects.models import Project, ResearchArea
 
-ORDERING = OpenApiParameter(
-    "ordering", str, description=f"Comma-separated, - for descending: {', '.join(selectors.ORDER)}."
-)
 PROJECT_ID = OpenApiParameter("project_id", OpenApiTypes.INT, OpenApiParameter.PATH)
 PERSON_ID = OpenApiParameter("id", OpenApiTypes.INT, OpenApiParameter.PATH, description="The person's id.")
 
@@ -61,7 +58,7 @@ class ProjectViewSet(RegistryViewSet):
         row = selectors.with_facts(Project.objects.filter(pk=project_id)).get()
         return Response(present.detail(row, found), status=code)
 
-    @extend_schema(parameters=[ORDERING], responses=fields.ProjectRowOutput(many=True))
+    @extend_schema(responses=fields.ProjectRowOutput(many=True))
     def list(self, request: Request) -> Response:
         """Filtered by state, stage, kind, area, tier and words; by name unless ordered otherwise."""
         return self.listing(selectors.with_facts(self.get_queryset()), present.rows)
@@ -98,11 +95,11 @@ class ProjectViewSet(RegistryViewSet):
         services.project_submit(actor=self.me(), project_id=project_id)
         return self.answer(project_id)
 
-    @extend_schema(request=fields.ReasonInput)
+    @extend_schema(request=fields.StepInput)
     @action(detail=True, methods=["post"])
     def withdraw(self, request: Request, pk: str) -> Response:
         """Back to a draft before it is decided."""
-        return self.stepped("withdraw", services.project_withdraw, fields.ReasonInput)
+        return self.stepped("withdraw", services.project_withdraw, fields.StepInput)
 
     @extend_schema(request=fields.DecisionInput)
     @action(detail=True, methods=["post"])
@@ -122,23 +119,23 @@ class ProjectViewSet(RegistryViewSet):
         """Back to its lead with a question, as ``reason``."""
         return self.stepped("decide", services.project_return, fields.DecisionInput)
 
-    @extend_schema(request=fields.ReasonInput)
+    @extend_schema(request=fields.StepInput)
     @action(detail=True, methods=["post"])
     def suspend(self, request: Request, pk: str) -> Response:
         """Needs a reason. Nothing launches from here on."""
-        return self.stepped("suspend", services.project_suspend, fields.ReasonInput)
+        return self.stepped("suspend", services.project_suspend, fields.StepInput)
 
-    @extend_schema(request=fields.ReasonInput)
+    @extend_schema(request=fields.StepInput)
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
         """Never for the project's own people."""
-        return self.stepped("resume", services.project_resume, fields.ReasonInput)
+        return self.stepped("resume", services.project_resume, fields.StepInput)
 
-    @extend_schema(request=fields.ReasonInput)
+    @extend_schema(request=fields.StepInput)
     @action(detail=True, methods=["post"])
     def close(self, request: Request, pk: str) -> Response:
         """For good. Needs a reason."""
-        return self.stepped("close", services.project_close, fields.ReasonInput)
+        return self.stepped("close", services.project_close, fields.StepInput)
 
     @extend_schema(request=fields.TierInput, responses=fields.TierOutput)
     @action(detail=True, methods=["post"])
@@ -163,7 +160,7 @@ class ProjectViewSet(RegistryViewSet):
         return self.get_paginated_response([present.item(row) for row in page or []])
 
     def stepped(
-        self, needed: policies.Action, service: Callable[..., Project], body: type[fields.ReasonInput]
+        self, needed: policies.Action, service: Callable[..., Project], body: type[fields.StepInput]
     ) -> Response:
         """One step of the state by its service."""
         project_id = self.permitted(needed)

@@ -18,7 +18,7 @@ from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 from projects import impact, policies, selectors, services
 from projects.errors import ContentChanged
-from projects.forms import ReasonForm, TierForm
+from projects.forms import NeededReasonForm, ReasonForm, TierForm
 from projects.models import Project
 from projects.selectors import ProjectDetail
 from projects.states import ProjectState
@@ -26,6 +26,7 @@ from projects.views.frame import framed, opened, title
 from projects.words import word
 
 Service = Callable[..., Project]
+NEED_REASON = frozenset({"suspend", "close"})
 
 
 class Decide(View):
@@ -90,7 +91,7 @@ def step(request: HttpRequest, project_id: int, event: str) -> HttpResponse:
     action, service = found
     detail = opened(request, project_id, action)
     Project.machine.target(detail.project.state, event)
-    form = ReasonForm(request.POST or None)
+    form = (NeededReasonForm if event in NEED_REASON else ReasonForm)(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             reason = form.cleaned_data["reason"]
@@ -134,7 +135,7 @@ def _question(detail: ProjectDetail, event: str) -> dict[str, Any]:
         "close": (_("Close %(project)s for good?"), _("This cannot be undone. Its history stays."), _("Close")),
     }
     ask, text, label = texts[event]
-    is_danger = event in ("suspend", "close")
+    is_danger = event in NEED_REASON
     return {
         "title": ask % {"project": title(detail.project)},
         "text": text,

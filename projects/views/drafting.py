@@ -40,6 +40,7 @@ class Create(View):
         return _saved(request, project.pk, _("The draft is kept. You can go on with it at any time."))
 
     def _page(self, request: HttpRequest, forms: ProjectForms) -> HttpResponse:
+        forms.mark_needed()
         context = {"forms": forms, "form": forms.form, "is_draft": True, "may_rows": True}
         return render(request, "projects/form.html", context, status=422 if forms.has_errors() else 200)
 
@@ -80,6 +81,7 @@ class Edit(View):
 
     def _page(self, request: HttpRequest, detail: ProjectDetail, forms: ProjectForms) -> HttpResponse:
         is_draft = detail.project.state == ProjectState.DRAFT
+        forms.mark_needed()
         missing = missing_for_submit(detail.project) if is_draft else {}
         context: dict[str, Any] = {
             **framed(request, detail),
