@@ -151,6 +151,12 @@ class NodePrice(models.Model):
             models.CheckConstraint(condition=Q(per_gpu_hour__gte=0), name="nodeprice_not_negative"),
         ]
 
+    @property
+    def hours(self) -> str:
+        """The part of the day, as the organisation's clocks show it: ``08:00 – 20:00``."""
+        first, last = self.minutes.lower, self.minutes.upper
+        return f"{first // 60:02d}:{first % 60:02d} – {last // 60:02d}:{last % 60:02d}"
+
 
 class CapacityFact(models.Model):
     """GPUs of one node that count as capacity during an interval, whatever the node's state (INV1).

@@ -28,7 +28,9 @@ from kernel import clock
 from kernel.calendar import organisation_zone
 from kernel.health import Health
 from kernel.intervals import Interval
+from kernel.models import StateChange
 from kernel.ranges import to_interval, to_range
+from kernel.subject import subject_fields
 
 LISTENED_TO = (NodeState.UP, NodeState.SUSPECT)
 """States in which silence makes a node down. A draining node that is silent stays draining."""
@@ -145,6 +147,37 @@ def gpu_counts(nodes: Sequence[Node]) -> dict[int, GpuCount]:
     return {node.pk: GpuCount(int(accepted.get(node.pk) or 0), int(reported.get(node.pk) or 0)) for node in nodes}
 
 
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """A node as lists show it."""
+
+    node: Node
+    gpus: GpuCount
+    price: Price | None
+
+
+def node_rows(nodes: Sequence[Node]) -> list[NodeRow]:
+    """These nodes with their GPUs and prices at this instant, in three queries."""
+    counts, prices = gpu_counts(nodes), prices_now(node.pk for node in nodes)
+    return [NodeRow(node, counts[node.pk], prices[node.pk]) for node in nodes]
+
+
+def capacity_story(node: Node) -> QuerySet[CapacityFact]:
+    """What of a node counted as capacity when, newest first, with who accepted it."""
+    return node.capacity_facts.select_related("gpu_model", "pool", "accepted_by").order_by("-during", "-pk")
+
+
+def price_list(node: Node) -> QuerySet[NodePrice]:
+    """Prices of a node in force now or later."""
+    ahead = NodePrice.objects.filter(node=node, during__overlap=to_range(Interval(clock.now())))
+    return ahead.order_by("during", "minutes")
+
+
+def state_story(node: Node, limit: int = 50) -> QuerySet[StateChange]:
+    """The last steps of a node's state, newest first."""
+    return StateChange.objects.filter(**subject_fields(node)).order_by("-pk")[:limit]
+
+
 def registered_gpus(gpu_model_id: int) -> int:
     """Devices of a model on nodes that are not removed, spot nodes included, whatever their state."""
     devices = Device.objects.filter(gpu_model=gpu_model_id).exclude(state=DeviceState.RETIRED)
@@ -199,6 +232,20 @@ def pools() -> QuerySet[Pool]:
     return Pool.objects.annotate(
         nodes_total=Count("nodes", filter=present), nodes_up=Count("nodes", filter=Q(nodes__state=NodeState.UP))
     ).order_by("name")
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRow:
+    """A pool as lists show it. ``nodes_total`` and ``nodes_up`` are counted on the pool."""
+
+    pool: Pool
+    gpus: int
+
+
+def pool_rows() -> list[PoolRow]:
+    """Every pool with its nodes and accepted GPUs at this instant."""
+    gpus = pool_gpus(clock.now())
+    return [PoolRow(pool, gpus.get(pool.pk, 0)) for pool in pools()]
 
 
 def pool_gpus(at: datetime) -> dict[int, int]:

@@ -48,6 +48,7 @@ ROOMS = (
     Room("scheduling:list", _("Jobs"), "jobs"),
     Room("quotas:list", _("Quotas"), "quotas"),
     Room("cluster", _("Cluster"), "cluster", starts_group=True),
+    Room("inventory:nodes", _("Nodes"), "node"),
     Room("accounts:people", _("People"), "people", frozenset({Role.ADMIN})),
     Room("accounts:audit", _("Audit log"), "audit", frozenset({Role.ADMIN, Role.AUDITOR})),
 )

@@ -26,6 +26,8 @@ urlpatterns = [
     path("api/v1/", include("monitoring.api.urls")),
     path("accounts/", include("accounts.sign_in_urls")),
     path("", include("accounts.urls")),
+    path("", include("inventory.urls")),
+    path("", include("quotas.urls")),
     path("", include("projects.urls")),
     path("", include("scheduling.urls")),
     path("", include("portal.pages.urls")),

@@ -9,9 +9,11 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext as _n
 
 from accounts.models import Person
 from inventory.models import GpuModel, Pool
+from kernel.formats import byte_size, number
 from kernel.ranges import to_interval
 from kernel.unit import LockRank
 from projects.models import Project, ResearchArea
@@ -124,3 +126,11 @@ class Claim(models.Model):
     @property
     def effective_to(self) -> datetime | None:
         return to_interval(self.during).end
+
+    def amount(self, value: int) -> str:
+        """An amount in the words of this resource: ``4 × H100``, ``16 cores``, ``2 TiB``."""
+        if self.gpu_model is not None:
+            return f"{number(value)} × {self.gpu_model.title}"
+        if self.resource == Resource.CPU:
+            return _n("%(count)s core", "%(count)s cores", value) % {"count": number(value)}
+        return byte_size(value)

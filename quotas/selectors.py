@@ -1,11 +1,12 @@
 """Reading the ledger: who is promised what, when; what is free; and the story of a project's quota (QUO5)."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import Q, QuerySet, Sum
+from django.utils.translation import gettext as _
 
 from accounts.policies import has_role
 from inventory.capacity import Capacity, DatedAmount
@@ -14,6 +15,7 @@ from inventory.selectors import capacity_at, capacity_facts, models_live_first
 from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
 from projects.policies import SEES_ALL, visible_to
+from quotas import usage
 from quotas.ledger import LedgerStep, ModelFacts, tightest
 from quotas.models import Claim, ClaimKind, Resource
 from quotas.usage import QuotaKey
@@ -136,6 +138,32 @@ def quota_rows(person: object, at: datetime) -> QuerySet[Claim]:
     """Claims in force at an instant that this person may see, by project, resource and model."""
     rows = visible_claims(person).filter(voided_at__isnull=True, during__contains=at)
     return rows.order_by("project__name", "resource", "gpu_model__name", "kind", "pk")
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaRow:
+    """A claim of a project as lists show it, with the project's use of that resource; None: nobody can tell."""
+
+    claim: Claim
+    used: float | None
+
+
+def with_use(claims: Sequence[Claim], at: datetime) -> list[QuotaRow]:
+    """These claims with what their projects use at an instant, asked once for all."""
+    used = usage.used_at(at, {claim.project_id for claim in claims if claim.project_id})
+    if used is None:
+        return [QuotaRow(claim, None) for claim in claims]
+    keys = [(claim.project_id or 0, claim.resource, claim.gpu_model_id) for claim in claims]
+    return [QuotaRow(claim, used.get(key, 0)) for claim, key in zip(claims, keys, strict=True)]
+
+
+def in_words(claim: Claim) -> str:
+    """A claim in one line: ``4 × H100 guaranteed, limit 6``."""
+    limit = _("no limit") if claim.limit is None else _("limit %(limit)s") % {"limit": claim.amount(claim.limit)}
+    return _("%(guaranteed)s guaranteed, %(limit)s") % {
+        "guaranteed": claim.amount(claim.guaranteed),
+        "limit": limit,
+    }
 
 
 def area_claims(person: object, at: datetime) -> QuerySet[Claim]:

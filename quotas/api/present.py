@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from quotas import usage
 from quotas.models import Claim
-from quotas.selectors import ModelLine
+from quotas.selectors import ModelLine, with_use
 
 Plain = dict[str, Any]
 
@@ -27,8 +26,10 @@ def gpu_model(line: ModelLine) -> Plain:
 
 def quotas(rows: Sequence[Claim], at: datetime) -> list[Plain]:
     """Claims of projects with what the projects use at ``at``."""
-    used = usage.used_at(at, {row.project_id for row in rows if row.project_id})
-    return [{**_terms(row), "project": row.project_id, "kind": row.kind, "used": _used(used, row)} for row in rows]
+    return [
+        {**_terms(row.claim), "project": row.claim.project_id, "kind": row.claim.kind, "used": _whole(row.used)}
+        for row in with_use(rows, at)
+    ]
 
 
 def area_quota(row: Claim) -> Plain:
@@ -49,9 +50,6 @@ def _terms(row: Claim) -> Plain:
     }
 
 
-def _used(used: usage.Usage | None, row: Claim) -> float | None:
+def _whole(amount: float | None) -> float | None:
     """Whole numbers stay whole: ``4``, not ``4.0``."""
-    if used is None:
-        return None
-    amount = used.get((row.project_id or 0, row.resource, row.gpu_model_id), 0)
-    return int(amount) if amount == int(amount) else float(amount)
+    return amount if amount is None or amount != int(amount) else int(amount)

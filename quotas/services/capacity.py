@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import Person, Role
@@ -80,6 +81,11 @@ def capacity_locks(node_id: int) -> dict[type[Any], Iterable[int]]:
     """What an act that changes a node's capacity locks: the node, and every GPU model it has or had."""
     models = Node.objects.filter(pk=node_id, devices__isnull=False).values_list("devices__gpu_model", flat=True)
     return {GpuModel: {*models, *_capacity_models(node_id)}, Node: [node_id]}
+
+
+def registered_models(node: Node) -> QuerySet[GpuModel]:
+    """The GPU models of a node's devices."""
+    return GpuModel.objects.filter(devices__node=node).distinct().order_by("name")
 
 
 def reserve_set(

@@ -1,0 +1,116 @@
+"""Forms of the ledger: parsing only. What the service refuses is put on the fields afterwards."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from inventory.models import GpuModel, Pool
+from kernel.calendar import organisation_zone
+from projects.models import Project
+from projects.states import ProjectState
+from quotas.models import Resource
+from quotas.services import GrantSpec
+
+GIB = 2**30
+IN_GIB = frozenset({Resource.MEMORY, Resource.STORAGE})
+PICKER = "%Y-%m-%dT%H:%M"
+
+
+class InstantField(forms.DateTimeField):
+    """Date and time as the organisation's clocks show them.
+
+    A time that they skip is refused; one that they show twice is the first.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        picker = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=PICKER)
+        super().__init__(widget=picker, input_formats=[PICKER, "%Y-%m-%dT%H:%M:%S"], **options)
+
+    def to_python(self, value: Any) -> datetime | None:
+        naive = super().to_python(value)
+        if naive is None:
+            return None
+        zone = organisation_zone()
+        local = naive.replace(tzinfo=zone)
+        if local.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive.replace(tzinfo=None):
+            raise ValidationError(_("Clocks skip this time."), code="skipped")
+        return local.astimezone(UTC)
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            return value.astimezone(organisation_zone()).replace(tzinfo=None)
+        return value
+
+
+class AtForm(forms.Form):
+    at = InstantField(label=_("Who had how much at"), required=False)
+
+
+class GrantForm(forms.Form):
+    project = forms.ModelChoiceField(
+        label=_("Project"), queryset=Project.objects.filter(state=ProjectState.ACTIVE).order_by("name")
+    )
+    resource = forms.ChoiceField(label=_("Resource"), choices=Resource.choices, initial=Resource.GPU)
+    gpu_model = forms.ModelChoiceField(
+        label=_("GPU model"), queryset=GpuModel.objects.order_by("name"), required=False, help_text=_("For GPUs only.")
+    )
+    guaranteed = forms.IntegerField(
+        label=_("Guaranteed"), min_value=0, help_text=_("Whole GPUs or cores; memory and storage in GiB.")
+    )
+    limit = forms.IntegerField(label=_("Limit"), min_value=0, required=False, help_text=_("Empty: no limit."))
+    effective_from = InstantField(label=_("From"), required=False, help_text=_("Empty: now."))
+    effective_to = InstantField(label=_("Until"), required=False, help_text=_("Empty: until further notice."))
+    reason = forms.CharField(label=_("Reason"), max_length=2000, widget=forms.Textarea(attrs={"rows": 3}))
+
+    def spec(self) -> GrantSpec:
+        """What the valid form asks for, in the resource's own unit."""
+        given = self.cleaned_data
+        unit = GIB if given["resource"] in IN_GIB else 1
+        model: GpuModel | None = given["gpu_model"]
+        return GrantSpec(
+            project_id=given["project"].pk,
+            guaranteed=given["guaranteed"] * unit,
+            limit=None if given["limit"] is None else given["limit"] * unit,
+            resource=given["resource"],
+            gpu_model_id=model.pk if model else None,
+            effective_from=given["effective_from"],
+            effective_to=given["effective_to"],
+            reason=given["reason"],
+        )
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(label=_("Reason"), max_length=2000, required=False)
+
+
+class ReserveForm(forms.Form):
+    per_cent = forms.DecimalField(
+        label=_("Emergency reserve"),
+        min_value=0,
+        max_value=100,
+        decimal_places=2,
+        help_text=_("Per cent of the capacity, rounded up to whole GPUs. Usually 5 to 10."),
+    )
+    effective_from = InstantField(label=_("From"), required=False, help_text=_("Empty: now."))
+    reason = forms.CharField(label=_("Reason"), max_length=2000)
+
+
+class CapacityForm(forms.Form):
+    gpu_model = forms.ModelChoiceField(label=_("GPU model"), queryset=GpuModel.objects.none())
+    gpus = forms.IntegerField(
+        label=_("GPUs that count"), min_value=0, help_text=_("0: none counts as capacity any more.")
+    )
+    effective_from = InstantField(label=_("From"), required=False, help_text=_("Empty: now."))
+    reason = forms.CharField(label=_("Reason"), max_length=2000)
+
+    def __init__(self, *args: Any, models: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["gpu_model"] = forms.ModelChoiceField(label=_("GPU model"), queryset=models)
+
+
+class MoveForm(forms.Form):
+    pool = forms.ModelChoiceField(label=_("Pool"), queryset=Pool.objects.order_by("name"))
+    reason = forms.CharField(label=_("Reason"), max_length=2000, required=False)
