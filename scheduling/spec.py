@@ -15,6 +15,7 @@ MAX_SECONDS = 366 * 24 * 3600
 MAX_RETRIES = 100
 MAX_NODES = 10_000
 MAX_TEXT = 200
+MAX_PATH = 500
 MAX_COMMAND_BYTES = 100_000
 SIGNALS = ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGHUP")
 _ENV_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -65,6 +66,9 @@ def _check_texts(spec: JobSpec, faults: Faults) -> None:
         _add(
             faults, "name", _("%(n)s characters; at most %(max)s are allowed.") % {"n": len(spec.name), "max": MAX_TEXT}
         )
+    if len(spec.checkpoint_dir) > MAX_PATH:
+        text = _("%(n)s characters; at most %(max)s are allowed.")
+        _add(faults, "checkpoint_dir", text % {"n": len(spec.checkpoint_dir), "max": MAX_PATH})
     texts = {"command": spec.command, "name": (spec.name,), "checkpoint_dir": (spec.checkpoint_dir,)}
     for name, values in texts.items():
         if any("\0" in value for value in values):

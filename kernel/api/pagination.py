@@ -6,7 +6,7 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from kernel.errors import Invalid
+from kernel.api.query import whole_number
 
 MAX_PAGE_SIZE = 500
 
@@ -20,9 +20,7 @@ class PagePagination(PageNumberPagination):
         raw = request.query_params.get("page_size")
         if raw is None:
             return int(self.page_size)
-        if not (raw.isascii() and raw.isdigit() and 1 <= int(raw[:6]) <= MAX_PAGE_SIZE):
-            raise Invalid({"page_size": f"“{raw[:40]}” is not a whole number from 1 to {MAX_PAGE_SIZE}"})
-        return int(raw)
+        return whole_number("page_size", raw, 1, MAX_PAGE_SIZE)
 
     def get_paginated_response(self, data: Any) -> Response:
         if self.page is None:

@@ -11,6 +11,8 @@ from monitoring.engine.series import Window, default_step
 MIN_STEP_S = 10
 MAX_STEP_S = 86400
 MAX_POINTS = 2000
+FIRST_YEAR, LAST_YEAR = 2000, 2999
+"""Beyond them nothing was or will be measured, and the arithmetic of instants ends."""
 MAX_VALUES = 100_000
 """Steps × series of one answer."""
 
@@ -42,7 +44,7 @@ def _instant(asked: Mapping[str, str], name: str) -> datetime | None:
         at = parse_datetime(raw.replace(" ", "+"))
     except ValueError:
         at = None
-    if at is None or at.tzinfo is None:
+    if at is None or at.tzinfo is None or not FIRST_YEAR <= at.year <= LAST_YEAR:
         message = f"“{raw[:40]}” is not an instant with a time zone, such as 2026-06-09T12:00:00Z"
         raise Invalid({name: message})
     return at
@@ -52,6 +54,7 @@ def _step(asked: Mapping[str, str]) -> int | None:
     raw = asked.get("step")
     if not raw:
         return None
-    if not (raw.isascii() and raw.isdigit() and MIN_STEP_S <= int(raw[:7]) <= MAX_STEP_S):
+    digits = len(str(MAX_STEP_S))
+    if not (raw.isascii() and raw.isdigit() and len(raw) <= digits and MIN_STEP_S <= int(raw) <= MAX_STEP_S):
         raise Invalid({"step": f"“{raw[:40]}” is not a whole number of seconds from {MIN_STEP_S} to {MAX_STEP_S}"})
     return int(raw)

@@ -38,7 +38,7 @@ def _search(words: str) -> Q:
 
 
 def _id(name: str, raw: str) -> int:
-    if not (raw.isascii() and raw.isdigit() and int(raw[:20]) < LARGEST_ID):
+    if not (raw.isascii() and raw.isdigit() and len(raw) < len(str(LARGEST_ID))):
         raise Invalid({name: _("“%(value)s” is not an id") % {"value": raw[:40]}})
     return int(raw)
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.decorators import action
@@ -14,8 +13,9 @@ from rest_framework.response import Response
 
 from accounts.models import Scope
 from accounts.policies import require_signed_in
+from kernel.api.query import whole_number
+from kernel.api.schema import problems
 from kernel.api.views import PortalViewSet
-from kernel.errors import Invalid
 from scheduling import services
 from scheduling.api.filters import jobs_filtered
 from scheduling.api.present import present_events, present_job, present_rows
@@ -68,7 +68,7 @@ class JobViewSet(PortalViewSet):
         rows = jobs_filtered(self.get_queryset(), request.query_params, person)
         return self.listing(with_start(rows), present_rows)
 
-    @extend_schema(request=JobInput, responses={201: JobOutput})
+    @extend_schema(request=JobInput, responses={201: JobOutput, **problems(404)})
     def create(self, request: Request) -> Response:
         """Submit a job. 422 names what is malformed and what the pre-launch check blocks."""
         values = self.parse(JobInput)
@@ -114,7 +114,7 @@ class JobViewSet(PortalViewSet):
         job = services.job_clone(actor=require_signed_in(request.user), job_id=int(pk), changes=changes)
         return Response(self._whole(job.pk), status=201)
 
-    @extend_schema(request=JobInput, responses=LaunchCheckOutput)
+    @extend_schema(request=JobInput, responses={200: LaunchCheckOutput, **problems(404)})
     @action(detail=False, methods=["post"], url_path="launch-check", url_name="launch-check")
     def launch_check(self, request: Request) -> Response:
         """What the pre-launch check would say; nothing is submitted."""
@@ -162,7 +162,4 @@ class JobViewSet(PortalViewSet):
         raw = self.request.query_params.get(name)
         if raw is None:
             return default
-        if not (raw.isascii() and raw.isdigit() and int(raw[:20]) <= most):
-            message = _("“%(value)s” is not a whole number from 0 to %(most)s")
-            raise Invalid({name: message % {"value": raw[:40], "most": most}})
-        return int(raw)
+        return whole_number(name, raw, 0, most)
