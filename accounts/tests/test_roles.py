@@ -1,6 +1,10 @@
 """Roles are granted and revoked by another admin, and one admin always remains."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
+from django.db import connection
 
 from accounts import policies
 from accounts.errors import AlreadySo, LastAdmin, OwnAccount
@@ -126,3 +130,26 @@ def test_roles_rest_with_the_account_and_return_with_it() -> None:
     assert not policies.has_role(fresh(ada), Role.DIRECTOR)
     person_reactivate(actor=chief, person_id=ada.pk)
     assert policies.has_role(fresh(ada), Role.DIRECTOR)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_admins_cannot_remove_each_other_at_once() -> None:
+    """With two connections: whoever comes second is refused, and one admin remains."""
+    first, second = admin(), admin()
+    start = Barrier(2, timeout=20)
+
+    def remove(actor: Person, other: Person) -> bool:
+        try:
+            start.wait()
+            role_revoke(actor=actor, person_id=other.pk, role=Role.ADMIN)
+        except (LastAdmin, Forbidden):
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        tries = [pool.submit(remove, first, second), pool.submit(remove, second, first)]
+        outcomes = [done.result(20) for done in tries]
+    assert outcomes.count(True) == 1
+    assert RoleGrant.objects.filter(role=Role.ADMIN, revoked_at__isnull=True).count() == 1

@@ -62,6 +62,7 @@ def test_every_method_of_a_class_has_a_row_and_no_other() -> None:
     assert not wrong, "\n" + "\n".join(wrong)
 
 
+@pytest.mark.django_db
 def test_a_function_takes_no_method_without_a_row(here: World) -> None:
     """A function does not say which methods it takes, so each other one is tried: it must be 405."""
     taken = []
@@ -104,6 +105,7 @@ def here(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
         transaction.set_rollback(True)
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_call_answers_as_the_table_says(here: World, room: str) -> None:
     wrong = []
@@ -117,6 +119,7 @@ def test_every_call_answers_as_the_table_says(here: World, room: str) -> None:
     assert not wrong, "\n" + "\n".join(wrong)
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_token_writes_only_what_its_scope_covers(here: World, room: str) -> None:
     """For whoever may do it with ``write``: ``read`` never may, ``jobs`` only where the row says so."""
@@ -139,3 +142,11 @@ def test_a_session_writes_through_the_api_only_with_its_csrf_token() -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(people.person(), backend=people.BACKEND)
     assert client.post("/api/v1/tokens/", {"name": "x"}, content_type="application/json").status_code == 403
+
+
+@pytest.mark.django_db
+def test_a_nodes_token_opens_nothing_for_people(here: World) -> None:
+    for room in ROOMS:
+        for row in (r for r in ROWS[room] if r.is_api):
+            node = Row(row.method, row.path, ("401",), body=row.body, callers=("node",))
+            assert here.call(node, "node").status_code == 401, f"{row.method} {row.path}"

@@ -15,9 +15,11 @@ from inventory.services import EnrolmentSpec, enrolment_token_issue
 from kernel.models import AuditEntry
 from portal.tests.permissions.table import Row
 from projects.content import content_hash
-from projects.models import ResearchArea
+from projects.models import ProjectRole, ResearchArea
+from projects.services import member_change_role
 from projects.tests import factories as registry
 from quotas.models import Claim
+from scheduling.services import job_cancel, job_pause
 from scheduling.tests import factories as jobs
 
 
@@ -103,14 +105,12 @@ def build() -> World:
     node, other_node = jobs.node("node-a"), jobs.node("node-b")
     team: dict[str, Any] = {"lead": lead, "researchers": (researcher, other_lead)}
     active = registry.active_project(name="Active", **team)
-    registry.services.member_change_role(
-        actor=lead, project_id=active.pk, person_id=other_lead.pk, role=registry.ProjectRole.LEAD
-    )
+    member_change_role(actor=lead, project_id=active.pk, person_id=other_lead.pk, role=ProjectRole.LEAD)
     jobs.grant(active, 4, 8)
     running = jobs.running_job(active, [node, other_node], name="running")
     queued = jobs.job(active, researcher, name="queued")
-    paused = jobs.services.job_pause(actor=researcher, job_id=jobs.job(active, researcher, name="paused").pk)
-    failed = jobs.services.job_cancel(actor=researcher, job_id=jobs.job(active, researcher, name="ended").pk)
+    paused = job_pause(actor=researcher, job_id=jobs.job(active, researcher, name="paused").pk)
+    failed = job_cancel(actor=researcher, job_id=jobs.job(active, researcher, name="ended").pk)
     states = {
         "project": active,
         "draft": registry.draft_project(lead=lead, name="Draft"),
