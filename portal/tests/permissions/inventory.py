@@ -2,6 +2,12 @@
 
 from portal.tests.permissions.table import row
 
+POOL = {"title": "Evening", "grace_s": "60", "lost_after_s": "60"}
+PRICE = {"per_gpu_hour": "2.5", "currency": "USD", "first": "00:00", "last": "00:00"}
+TOKEN = {"node_name": "node-c", "pool": "{pool}", "source": "owned", "hours": "24"}
+
+POLICY = {"title": "Night", "grace_s": "60", "lost_after_s": "60"}
+
 # fmt: off
 ROWS = [
     #                                                anon strg rsch lead dire admi audi
@@ -17,4 +23,18 @@ ROWS = [
     row("POST", "/api/v1/enrolment-tokens",         "401 403 403 403 403 201 403",
         body={"node_name": "node-c", "pool": "shared"}),
     row("POST", "/api/v1/enrolment-tokens/{enrolment}/revoke", "401 403 403 403 403 200 403"),
+
+    row("GET", "/nodes",                            "in 200 200 200 200 200 200"),
+    row("GET", "/nodes/{node}",                     "in 200 200 200 200 200 200"),
+    row("GET", "/nodes/{node}/price",               "in 403 403 403 403 200 403"),
+    row("POST", "/nodes/{node}/price",              "in 403 403 403 403 302 403", body=PRICE),
+    row("GET", "/nodes/enrol",                      "in 403 403 403 403 200 403"),
+    row("POST", "/nodes/enrol",                     "in 403 403 403 403 200 403", body=TOKEN),
+    row("GET", "/nodes/enrol/{enrolment}/revoke",   "in 403 403 403 403 200 403"),
+    row("POST", "/nodes/enrol/{enrolment}/revoke",  "in 403 403 403 403 302 403"),
+    row("GET", "/pools",                            "in 200 200 200 200 200 200"),
+    row("GET", "/pools/new",                        "in 403 403 403 403 200 403"),
+    row("POST", "/pools/new",                       "in 403 403 403 403 302 403", body={**POOL, "name": "evening"}),
+    row("GET", "/pools/{pool}/edit",                "in 403 403 403 403 200 403"),
+    row("POST", "/pools/{pool}/edit",               "in 403 403 403 403 302 403", body=POOL),
 ]

@@ -4,6 +4,12 @@ from portal.tests.permissions.table import row
 
 GRANT = {"project": "{project}", "gpu_model": "h100", "guaranteed": 5, "limit": 8}
 
+FORM = {"project": "{project}", "resource": "gpu", "gpu_model": "{gpu_model}", "guaranteed": "5", "reason": "a test"}
+REASON = {"reason": "said by a test"}
+
+WHY = {"reason": "as asked"}
+FORM = {**WHY, "project": "{project}", "resource": "gpu", "gpu_model": "{gpu_model}", "guaranteed": "5", "limit": "8"}
+
 # fmt: off
 ROWS = [
     #                                                anon strg rsch lead dire admi audi
@@ -22,4 +28,23 @@ ROWS = [
     row("POST", "/api/v1/nodes/{node}/move",        "401 403 403 403 403 200 403", body={"pool": "spare"}),
     row("POST", "/api/v1/pools/{spare}/dedicate",   "401 403 403 403 403 200 403", body={"purpose": "inference"}),
     row("POST", "/api/v1/pools/{dedicated}/release", "401 403 403 403 403 200 403", body={"reason": "done"}),
+
+    row("GET", "/quotas",                           "in 200 200 200 200 200 200"),
+    row("GET", "/projects/{project}/quota",         "in 404 200 200 200 200 200"),
+    row("GET", "/quotas/grant",                     "in 403 403 403 403 200 403"),
+    row("POST", "/quotas/grant",                    "in 403 403 403 403 302 403", body=FORM),
+    row("GET", "/quotas/grant/preview",             "in 403 403 403 403 200 403", query={"project": "{project}"}),
+    row("GET", "/quotas/claims/{claim}/end",        "in 403 403 403 403 200 403"),
+    row("POST", "/quotas/claims/{claim}/end",       "in 403 403 403 403 302 403", body=REASON),
+    row("GET", "/quotas/reserve/{gpu_model}",       "in 403 403 403 403 200 403"),
+    row("POST", "/quotas/reserve/{gpu_model}",      "in 403 403 403 403 302 403", body={**REASON, "per_cent": "5"}),
+    row("GET", "/nodes/{node}/capacity",            "in 403 403 403 403 200 403"),
+    row("POST", "/nodes/{node}/capacity",           "in 403 403 403 403 302 403",
+        body={**REASON, "gpus": "7", "gpu_model": "{gpu_model}"}),
+    row("GET", "/nodes/{node}/pool",                "in 403 403 403 403 200 403"),
+    row("POST", "/nodes/{node}/pool",               "in 403 403 403 403 302 403", body={**REASON, "pool": "{spare}"}),
+    row("GET", "/pools/{spare}/dedicate",           "in 403 403 403 403 200 403"),
+    row("POST", "/pools/{spare}/dedicate",          "in 403 403 403 403 302 403", body=REASON),
+    row("GET", "/pools/{dedicated}/share",          "in 403 403 403 403 200 403"),
+    row("POST", "/pools/{dedicated}/share",         "in 403 403 403 403 302 403", body=REASON),
 ]
