@@ -102,10 +102,10 @@ def preview(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def end(request: HttpRequest, claim_id: str) -> HttpResponse:
     """Asks once, naming who loses what; then ends the claim."""
-    actor = require_role(request.user, Role.ADMIN)
-    claim = selectors.visible_claims(actor).filter(pk=int(claim_id)).first()
+    claim = selectors.visible_claims(require_signed_in(request.user)).filter(pk=int(claim_id)).first()
     if claim is None or claim.project is None:
         raise NotFound
+    actor = require_role(request.user, Role.ADMIN)
     form = ReasonForm(request.POST or None)
     if form.is_valid():
         services.claim_end(actor=actor, claim_id=claim.pk, reason=form.cleaned_data["reason"])
