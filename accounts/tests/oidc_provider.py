@@ -5,12 +5,12 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
@@ -65,46 +65,50 @@ class Provider:
         return {"keys": [{**public, "kid": "k1", "alg": "RS256", "use": "sig"}]}
 
 
+class Handler(BaseHTTPRequestHandler):
+    """Speaks for ``provider``, which ``running`` sets in a class of its own."""
+
+    provider: ClassVar[Provider]
+
+    def do_GET(self) -> None:
+        url = urlsplit(self.path)
+        self.provider.requests.append(url.path)
+        query = {name: values[0] for name, values in parse_qs(url.query).items()}
+        if url.path == "/authorize":
+            self.send_response(302)
+            self.send_header("Location", self.provider.authorize(query))
+            self.end_headers()
+            return
+        documents: dict[str, Callable[[], dict[str, Any]]] = {
+            "/.well-known/openid-configuration": self.provider.document,
+            "/jwks": self.provider.jwks,
+            "/userinfo": lambda: self.provider.claims,
+        }
+        self.answer(200, documents[url.path]())
+
+    def do_POST(self) -> None:
+        self.provider.requests.append(self.path)
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        form = {name: values[0] for name, values in parse_qs(body).items()}
+        self.answer(*self.provider.token(form))
+
+    def answer(self, status: int, document: dict[str, Any]) -> None:
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        """Quiet: a failing test shows ``requests``."""
+
+
 @contextmanager
 def running(claims: dict[str, Any]) -> Iterator[Provider]:
     """The provider, listening until the block ends."""
     provider = Provider(claims)
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            url = urlsplit(self.path)
-            provider.requests.append(url.path)
-            query = {name: values[0] for name, values in parse_qs(url.query).items()}
-            if url.path == "/authorize":
-                self.send_response(302)
-                self.send_header("Location", provider.authorize(query))
-                self.end_headers()
-                return
-            documents = {
-                "/.well-known/openid-configuration": provider.document,
-                "/jwks": provider.jwks,
-                "/userinfo": lambda: provider.claims,
-            }
-            self.answer(200, documents[url.path]())  # type: ignore[no-untyped-call]
-
-        def do_POST(self) -> None:
-            provider.requests.append(self.path)
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            form = {name: values[0] for name, values in parse_qs(body).items()}
-            self.answer(*provider.token(form))
-
-        def answer(self, status: int, document: dict[str, Any]) -> None:
-            body = json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: object) -> None:
-            """Quiet: a failing test shows ``requests``."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"provider": provider}))
     provider.issuer = f"http://127.0.0.1:{server.server_port}"
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

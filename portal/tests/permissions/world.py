@@ -15,12 +15,21 @@ from inventory.services import EnrolmentSpec, enrolment_token_issue
 from kernel.models import AuditEntry
 from portal.tests.permissions.table import Row
 from projects.content import content_hash
-from projects.models import ProjectRole, ResearchArea
+from projects.models import Project, ProjectRole, ResearchArea
 from projects.services import member_change_role
 from projects.tests import factories as registry
 from quotas.models import Claim
 from scheduling.services import job_cancel, job_pause
 from scheduling.tests import factories as jobs
+
+ROLES: dict[str, tuple[Role, ...]] = {
+    "stranger": (),
+    "researcher": (),
+    "lead": (),
+    "director": (Role.DIRECTOR,),
+    "admin": (Role.ADMIN,),
+    "auditor": (Role.AUDITOR,),
+}
 
 
 @dataclass
@@ -92,58 +101,67 @@ class World:
 
 def build() -> World:
     """Two nodes, projects in several states with one team, jobs, people of every kind."""
-    cast = {
-        "stranger": people.person("stranger", password=people.PASSWORD),
-        "researcher": people.person("researcher", password=people.PASSWORD),
-        "lead": people.person("lead", password=people.PASSWORD),
-        "director": people.person("director", Role.DIRECTOR, password=people.PASSWORD),
-        "admin": people.person("admin", Role.ADMIN, password=people.PASSWORD),
-        "auditor": people.person("auditor", Role.AUDITOR, password=people.PASSWORD),
+    cast = {name: people.person(name, *roles, password=people.PASSWORD) for name, roles in ROLES.items()}
+    first, second = jobs.node("node-a"), jobs.node("node-b")
+    projects = _projects(cast)
+    running = jobs.running_job(projects["project"], [first, second], name="running")
+    member = jobs.members_of(running)[0]
+    rows = {**projects, **_jobs(projects["project"], cast["researcher"]), **_people(cast["lead"]), **_machines(cast)}
+    ids = {
+        **{name: row.pk for name, row in rows.items()},
+        **{f"{name}_id": person.pk for name, person in cast.items()},
+        "content": content_hash(projects["submitted"]),
+        "claim": Claim.objects.get(project=projects["project"]).pk,
+        "running": running.pk,
+        "member": member.pk,
+        "node": member.node_id,
+        "pool": first.node.pool_id,
     }
-    lead, researcher = cast["lead"], cast["researcher"]
-    other_lead, newcomer = people.person("other-lead"), people.person("newcomer")
-    node, other_node = jobs.node("node-a"), jobs.node("node-b")
-    team: dict[str, Any] = {"lead": lead, "researchers": (researcher, other_lead)}
-    active = registry.active_project(name="Active", **team)
-    member_change_role(actor=lead, project_id=active.pk, person_id=other_lead.pk, role=ProjectRole.LEAD)
+    holder, other = (first, second) if member.node_id == first.node.pk else (second, first)
+    return World(cast, ids, {"node": holder.token, "other": other.token})
+
+
+def _projects(cast: dict[str, Person]) -> dict[str, Any]:
+    """One in each state, with the same team; the active one has a second lead, so that the first may go."""
+    lead, researcher, second = cast["lead"], cast["researcher"], people.person("second-lead")
+    active = registry.active_project(lead=lead, researchers=(researcher, second), name="Active")
+    member_change_role(actor=lead, project_id=active.pk, person_id=second.pk, role=ProjectRole.LEAD)
     jobs.grant(active, 4, 8)
-    running = jobs.running_job(active, [node, other_node], name="running")
-    queued = jobs.job(active, researcher, name="queued")
-    paused = job_pause(actor=researcher, job_id=jobs.job(active, researcher, name="paused").pk)
-    failed = job_cancel(actor=researcher, job_id=jobs.job(active, researcher, name="ended").pk)
-    states = {
-        "project": active,
+    others = {
         "draft": registry.draft_project(lead=lead, name="Draft"),
         "submitted": registry.submitted_project(lead=lead, name="Submitted"),
         "suspended": registry.suspended_project(lead=lead, name="Suspended"),
     }
-    for name in ("draft", "submitted", "suspended"):
-        registry.enrol(states[name], researcher)
-    member = jobs.members_of(running)[0]
-    dedicated = jobs.pool("kept", kind=PoolKind.DEDICATED)
-    enrolment = enrolment_token_issue(actor=cast["admin"], spec=EnrolmentSpec("node-d", dedicated.pk, Source.OWNED))[0]
-    ids = {
-        **{name: project.pk for name, project in states.items()},
-        **{f"{name}_id": person.pk for name, person in cast.items()},
-        "content": content_hash(states["submitted"]),
-        "newcomer": newcomer.pk,
-        "service": people.service_account("robot").pk,
-        "gone": people.deactivated("gone").pk,
-        "token": people.token(lead, name="of the lead")[0].pk,
-        "entry": AuditEntry.objects.latest("id").pk,
-        "job": queued.pk,
-        "running": running.pk,
-        "paused": paused.pk,
-        "ended": failed.pk,
-        "member": member.pk,
-        "node": member.node_id,
-        "pool": node.node.pool_id,
-        "spare": jobs.pool("spare").pk,
-        "dedicated": dedicated.pk,
-        "enrolment": enrolment.pk,
-        "claim": Claim.objects.get(project=active).pk,
-        "gpu_model": GpuModel.objects.get(name="h100").pk,
-        "area": ResearchArea.objects.create(name="vision", title="Vision").pk,
+    for project in others.values():
+        registry.enrol(project, researcher)
+    return {"project": active, **others}
+
+
+def _jobs(project: Project, owner: Person) -> dict[str, Any]:
+    return {
+        "job": jobs.job(project, owner, name="queued"),
+        "paused": job_pause(actor=owner, job_id=jobs.job(project, owner, name="paused").pk),
+        "ended": job_cancel(actor=owner, job_id=jobs.job(project, owner, name="ended").pk),
     }
-    holder, other = (node, other_node) if member.node_id == node.node.pk else (other_node, node)
-    return World(cast, ids, {"node": holder.token, "other": other.token})
+
+
+def _people(lead: Person) -> dict[str, Any]:
+    return {
+        "newcomer": people.person("newcomer"),
+        "service": people.service_account("robot"),
+        "gone": people.deactivated("gone"),
+        "token": people.token(lead, name="of the lead")[0],
+        "entry": AuditEntry.objects.latest("id"),
+    }
+
+
+def _machines(cast: dict[str, Person]) -> dict[str, Any]:
+    dedicated = jobs.pool("kept", kind=PoolKind.DEDICATED)
+    spec = EnrolmentSpec("node-d", dedicated.pk, Source.OWNED)
+    return {
+        "spare": jobs.pool("spare"),
+        "dedicated": dedicated,
+        "enrolment": enrolment_token_issue(actor=cast["admin"], spec=spec)[0],
+        "gpu_model": GpuModel.objects.get(name="h100"),
+        "area": ResearchArea.objects.create(name="vision", title="Vision"),
+    }
