@@ -63,7 +63,7 @@ def unit_of_work() -> Iterator[None]:
 
 
 def lock(wanted: Mapping[type[Model], Iterable[Any]], *, must_exist: bool = True) -> dict[type[Model], dict[Any, Any]]:
-    """Lock these rows ``FOR UPDATE`` in the one order and return them fresh, by primary key.
+    """Lock these rows ``FOR NO KEY UPDATE`` in the one order and return them fresh, by primary key.
 
     Called once in a unit (``LockOrderError`` otherwise). A row that is gone is ``NotFound`` unless
     ``must_exist`` is false.
@@ -77,7 +77,10 @@ def lock(wanted: Mapping[type[Model], Iterable[Any]], *, must_exist: bool = True
     locked: dict[type[Model], dict[Any, Any]] = {}
     for model in sorted(wanted, key=lambda m: int(m.lock_rank)):  # type: ignore[attr-defined]
         ids = sorted(set(wanted[model]))
-        rows = {r.pk: r for r in model._default_manager.select_for_update().filter(pk__in=ids).order_by("pk")}
+        unlocked = model._default_manager.filter(pk__in=ids).order_by("pk")
+        # NO KEY: rows that refer to a locked one may be written meanwhile. With the stronger lock every foreign key
+        # to it would wait, outside of the one order, and two units could wait for each other.
+        rows = {row.pk: row for row in unlocked.select_for_update(no_key=True)}
         if must_exist and len(rows) != len(ids):
             raise NotFound
         locked[model] = rows

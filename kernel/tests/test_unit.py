@@ -48,7 +48,7 @@ def test_rows_are_locked_in_the_one_order_whatever_was_asked(door_tables: None) 
         unit_of_work(),
     ):
         lock({Lamp: [lamp.pk], Door: [doors[2].pk, doors[0].pk]})
-    statements = [q["sql"] for q in queries if "FOR UPDATE" in q["sql"]]
+    statements = [q["sql"] for q in queries if "FOR NO KEY UPDATE" in q["sql"]]
     assert ["kernel_tests_door" in s for s in statements] == [True, False]
     assert all('ORDER BY "kernel_tests_' in s for s in statements)
     assert f"({doors[0].pk}, {doors[2].pk})" in statements[0]
