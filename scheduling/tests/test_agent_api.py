@@ -21,9 +21,9 @@ from scheduling.tests import factories as make
 pytestmark = pytest.mark.django_db
 
 SYNC = "/agent/v1/sync"
-IDLE_SYNC_STATEMENTS = 1
+IDLE_SYNC_STATEMENTS = 7
 """Of a node without jobs: authentication, its row and devices, what it holds; begin, time-out and commit included."""
-STEADY_SYNC_STATEMENTS = 1
+STEADY_SYNC_STATEMENTS = 8
 
 
 def post(fake: make.FakeNode, path: str, body: bytes, token: str | None = None) -> Any:

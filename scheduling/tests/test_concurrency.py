@@ -10,6 +10,7 @@ from django.db import connection, transaction
 
 from kernel import clock
 from kernel.errors import Conflict, LockTimeout
+from kernel.unit import lock, unit_of_work
 from projects.models import Project
 from scheduling import selectors, services
 from scheduling.errors import LaunchBlocked, NoLongerWanted
@@ -155,6 +156,28 @@ def test_cancel_and_fetch_at_once_leave_nothing_running_unseen() -> None:
     else:
         assert isinstance(fetch.error, NoLongerWanted)
         assert job.state == JobState.CANCELLED
+
+
+def test_a_report_that_charges_a_project_does_not_wait_for_who_holds_it() -> None:
+    """Somebody holds the project and waits for the job; the report holds the job and writes for the project."""
+    fake = make.node()
+    project = make.project()
+    job = make.running_job(project, [fake])
+    [member] = make.members_of(job)
+    fake.end(member.pk)
+
+    def hold_both() -> None:
+        with unit_of_work():
+            lock({Project: [project.pk], Job: [job.pk]})
+
+    with transaction.atomic():
+        Job.objects.select_for_update(no_key=True).get(pk=job.pk)
+        other = Other(hold_both)
+        make.wait_until_someone_waits_for_a_lock()
+        fake.sync()
+    assert other.join().error is None
+    job.refresh_from_db()
+    assert job.state == JobState.SUCCEEDED
 
 
 def test_the_same_message_twice_at_once_ends_a_job_once() -> None:
