@@ -8,8 +8,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, Info, generate_latest
 
-from agent import __version__
 from kernel import health
+from portal import __version__
 
 BUILD = Info("sluice_build", "Version of Sluice and of what it stands on")
 BUILD.info({"version": __version__, "django": get_version(), "celery": version("celery")})

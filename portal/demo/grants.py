@@ -46,8 +46,8 @@ SHARES = (
 def seed_grants(admin: Person) -> int:
     """Grant what was never granted and can be promised; return how many shares still wait for a node."""
     waiting = 0
-    for model in GpuModel.objects.filter(reserve_facts__isnull=True):
-        reserve_set(actor=admin, gpu_model_id=model.pk, basis_points=RESERVE, reason="For emergencies")
+    for bare in GpuModel.objects.filter(reserve_facts__isnull=True):
+        reserve_set(actor=admin, gpu_model_id=bare.pk, basis_points=RESERVE, reason="For emergencies")
     for share in SHARES:
         project = Project.objects.filter(name=share.project, state=ProjectState.ACTIVE).first()
         if project is None or _was_granted(project, share):

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from accounts.models import Person
 from accounts.tests import factories as people
 from projects import selectors, services
 from projects.models import Project
@@ -12,9 +13,30 @@ from projects.tests import factories
 pytestmark = pytest.mark.django_db
 
 
-def test_the_whole_life_of_a_project() -> None:
-    lead, researcher = people.person(display_name="Lena"), people.person(display_name="Rui")
-    admin = people.admin("the-admin")
+STEPS = [
+    ("created", "created", "Lena"),
+    ("change", "member", "Lena"),
+    ("change", "name", "Lena"),
+    ("change", "breakthrough", "Lena"),
+    ("state", "submit", "Lena"),
+    ("state", "return", "The-Admin"),
+    ("change", "datasets", "Lena"),
+    ("state", "submit", "Lena"),
+    ("state", "approve", "The-Admin"),
+    ("change", "member", "Lena"),
+    ("tier", "tier", "The-Admin"),
+    ("change", "stage", "Lena"),
+    ("tier", "tier", "The-Admin"),
+    ("state", "suspend", "The-Admin"),
+    ("state", "resume", "The-Admin"),
+    ("change", "member", "Lena"),
+    ("state", "close", "Lena"),
+]
+
+
+def whole_life(lead: Person) -> Project:
+    """A project from its draft to its end."""
+    researcher, admin = people.person(display_name="Rui"), people.admin("the-admin")
     project = factories.draft_project(lead=lead, name="Alpha")
     given: Any = {"project_id": project.pk}
     services.project_edit(actor=lead, changes={"name": "Beta", "breakthrough": 9}, **given)
@@ -31,26 +53,14 @@ def test_the_whole_life_of_a_project() -> None:
     services.project_resume(actor=admin, **given)
     services.member_remove(actor=lead, person_id=researcher.pk, **given)
     services.project_close(actor=lead, reason="Done", **given)
-    items = selectors.history(Project.objects.get(pk=project.pk))
-    assert [(item.kind, item.what, item.who) for item in items] == [
-        ("created", "created", "Lena"),
-        ("change", "member", "Lena"),
-        ("change", "name", "Lena"),
-        ("change", "breakthrough", "Lena"),
-        ("state", "submit", "Lena"),
-        ("state", "return", "The-Admin"),
-        ("change", "datasets", "Lena"),
-        ("state", "submit", "Lena"),
-        ("state", "approve", "The-Admin"),
-        ("change", "member", "Lena"),
-        ("tier", "tier", "The-Admin"),
-        ("change", "stage", "Lena"),
-        ("tier", "tier", "The-Admin"),
-        ("state", "suspend", "The-Admin"),
-        ("state", "resume", "The-Admin"),
-        ("change", "member", "Lena"),
-        ("state", "close", "Lena"),
-    ]
+    return Project.objects.get(pk=project.pk)
+
+
+def test_the_whole_life_of_a_project() -> None:
+    lead = people.person(display_name="Lena")
+    project = whole_life(lead)
+    items = selectors.history(project)
+    assert [(item.kind, item.what, item.who) for item in items] == STEPS
     assert [item.at for item in items] == sorted(item.at for item in items)
     assert [item.reason for item in items if item.reason] == [
         "Which data?",
