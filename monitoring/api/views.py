@@ -18,7 +18,7 @@ from monitoring.api.filters import GpuFilter
 from monitoring.api.present import measure_asked, present, present_gpu
 from monitoring.api.serializers import GpuOutput, SeriesOutput
 from monitoring.api.window import window_asked
-from monitoring.engine.series import Series
+from monitoring.engine.series import Series, without_running_gap
 from monitoring.selectors.latest import gpus_latest, jobs_now, projects_now
 from monitoring.selectors.series import (
     gpus_series,
@@ -81,9 +81,12 @@ class JobTelemetryViewSet(PortalViewSet):
         first, last = job_span(job_id) or (now - RECENT, now)
         start = max(first, now - retention())
         window = window_asked(request.query_params, start=start, end=last or now)
-        answer = present(jobs_series([job_id], window)[job_id], measure_asked(request.query_params))
+        series = without_running_gap(jobs_series([job_id], window)[job_id], now)
+        answer = present(series, measure_asked(request.query_params))
         held = jobs_now([job_id], only_live=False).get(job_id)
-        return Response({**answer, "held": job_held(job_id, window), "is_simulated": bool(held and held.is_simulated)})
+        return Response(
+            {**answer, "held": job_held(job_id, series.window), "is_simulated": bool(held and held.is_simulated)}
+        )
 
 
 class ProjectTelemetryViewSet(PortalViewSet):
@@ -97,8 +100,13 @@ class ProjectTelemetryViewSet(PortalViewSet):
             raise NotFound
         now = clock.now()
         window = window_asked(request.query_params, start=now - DAY, end=now)
-        answer = present(projects_series([project_id], window)[project_id], measure_asked(request.query_params))
+        series = without_running_gap(projects_series([project_id], window)[project_id], now)
+        answer = present(series, measure_asked(request.query_params))
         held = projects_now([project_id], only_live=False).get(project_id)
         return Response(
-            {**answer, "held": project_held(project_id, window), "is_simulated": bool(held and held.is_simulated)}
+            {
+                **answer,
+                "held": project_held(project_id, series.window),
+                "is_simulated": bool(held and held.is_simulated),
+            }
         )

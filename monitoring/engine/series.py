@@ -76,6 +76,23 @@ class Series:
         return sum(mean * n for mean, n in pairs) / total if total else None
 
 
+def without_running_gap(whole: Series, at: datetime) -> Series:
+    """Without its last step if that is not over at ``at`` and nothing of it has arrived: not yet is no gap."""
+    if whole.window.end <= at or whole.window.count == 1 or whole.gpus[-1]:
+        return whole
+    end = whole.window.end - timedelta(seconds=whole.window.step_s)
+    return Series(
+        window=Window(whole.window.start, end, whole.window.step_s),
+        utilisation_pct=whole.utilisation_pct[:-1],
+        low_pct=whole.low_pct[:-1],
+        high_pct=whole.high_pct[:-1],
+        memory_used_bytes=whole.memory_used_bytes[:-1],
+        power_w=whole.power_w[:-1],
+        gpus=whole.gpus[:-1],
+        n=whole.n[:-1],
+    )
+
+
 EMPTY = Cell(0, None, None, None, None, None, 0)
 
 

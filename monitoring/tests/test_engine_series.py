@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.engine.series import Cell, Window, default_step, held_counts, mean_of, series
+from monitoring.engine.series import Cell, Window, default_step, held_counts, mean_of, series, without_running_gap
 
 NOON = datetime(2026, 6, 9, 12, 0, tzinfo=UTC)
 
@@ -77,3 +77,17 @@ def test_held_gpus_are_counted_once_in_each_step_they_touch() -> None:
     assert held_counts(window, [(1, at[1], at[3]), (1, at[3], at[4]), (2, at[4], None)]) == [1, 1, 1, 1]
     assert held_counts(window, [(1, at[0], at[5]), (2, at[1], at[2])]) == [2, 1, 1, 1]
     assert held_counts(window, []) == [0, 0, 0, 0]
+
+
+def test_a_step_that_is_not_over_and_still_empty_is_no_gap() -> None:
+    window = Window.covering(NOON, NOON + timedelta(seconds=180), 60)
+    busy = Cell(n=1, utilisation_sum=9.0, low_pct=9.0, high_pct=9.0, memory_bytes=1, power_mw=None, gpus=1)
+    running, over = NOON + timedelta(seconds=150), NOON + timedelta(seconds=180)
+    empty_end = series(window, {0: busy})
+    cut = without_running_gap(empty_end, running)
+    assert (cut.window.count, cut.utilisation_pct, cut.gpus) == (2, [9.0, None], [1, 0])
+    assert without_running_gap(empty_end, over) == empty_end
+    full = series(window, {2: busy})
+    assert without_running_gap(full, running) == full
+    only = series(Window.covering(NOON, NOON + timedelta(seconds=60), 60), {})
+    assert without_running_gap(only, NOON) == only

@@ -26,6 +26,7 @@ from scheduling import services
 from scheduling.selectors import DrainImpact, drain_impact
 from scheduling.selectors.holdings import Holding, holdings_now
 from scheduling.spec import MILLI
+from scheduling.views.job import Tab
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,8 @@ def cluster(request: HttpRequest) -> HttpResponse:
     pool, model = request.GET.get("pool", "")[:60], request.GET.get("model", "")[:60]
     context = {
         "cluster": cluster_now(pool, model),
-        "pools": Pool.objects.order_by("title"),
-        "models": GpuModel.objects.order_by("name"),
+        "pools": list(Pool.objects.order_by("title")),
+        "models": list(GpuModel.objects.order_by("name")),
         "pool": pool,
         "model": model,
     }
@@ -99,6 +100,10 @@ def node(request: HttpRequest, node_id: int) -> HttpResponse:
         "node": row,
         "devices": devices,
         "host": hosts_latest([row.pk]).get(row.pk),
+        "tabs": [
+            Tab(reverse("node", args=[row.pk]), _("Now"), None, True),
+            Tab(reverse("inventory:node", args=[row.pk]), _("Machine, capacity, price"), None, False),
+        ],
         "acts": _possible(row) if has_role(person, Role.ADMIN) else [],
     }
     return render(request, "portal/node.html", context)

@@ -20,8 +20,8 @@ from portal.pages.allotment import allotments
 from portal.pages.columns import Day, Part, day_columns
 from portal.pages.jobs import counted, job_rows
 from portal.pages.waiting import of_project
-from projects.selectors import history
-from projects.views.frame import framed, opened
+from projects.selectors import history, project_detail
+from projects.views.frame import framed
 from scheduling.selectors import DayUsage, gpu_hours_by_day, listed
 
 DAYS = 14
@@ -33,7 +33,7 @@ LATEST = 6
 def project(request: HttpRequest, project_id: int) -> HttpResponse:
     """The page at ``/projects/<id>/``."""
     person = require_signed_in(request.user)
-    detail = opened(request, project_id)
+    detail = project_detail(person, project_id)
     held = allotments([project_id])[project_id]
     usage = _usage(project_id)
     jobs = job_rows(listed(person).filter(project=project_id), MOST_JOBS)
@@ -47,7 +47,7 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
         "models_used": sorted({day.gpu_model for day in usage}),
         "jobs": jobs,
         "job_counts": counted(jobs),
-        "waiting": of_project(detail.project, list(detail.can)),
+        "waiting": of_project(detail),
         "items": history(detail.project)[::-1][:LATEST],
     }
     return render(request, "portal/project.html", context)

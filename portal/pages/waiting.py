@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -14,6 +14,7 @@ from kernel import clock
 from kernel.calendar import local_day
 from projects.models import Milestone, Project, ProjectRole
 from projects.policies import visible_to as visible_projects
+from projects.selectors import ProjectDetail
 from projects.states import ProjectState
 
 MOST = 20
@@ -37,14 +38,19 @@ def waiting_for(person: Person) -> list[Waiting]:
     return [*_submissions(person), *_milestones(person), *_drafts(person)]
 
 
-def of_project(project: Project, can: list[str]) -> list[Waiting]:
-    """The same for one project's page."""
-    late = _lines(project.milestones.filter(met_on__isnull=True, due_on__lt=local_day(clock.now())))
-    if "approve" in can:
+def of_project(detail: ProjectDetail) -> list[Waiting]:
+    """The same for one project's page; what it needs has been read with the project. No statement."""
+    project, today = detail.project, local_day(clock.now())
+    late = [
+        _line(row.name, project, today - row.due_on)
+        for row in detail.milestones
+        if row.met_on is None and row.due_on < today and "edit" in detail.can
+    ]
+    if "approve" in detail.can:
         return [_submission(project), *late]
-    if "submit" in can:
+    if "submit" in detail.can:
         return [_draft(project), *late]
-    return late if "edit" in can else []
+    return late
 
 
 def _submissions(person: Person) -> list[Waiting]:
@@ -66,25 +72,17 @@ def _submission(project: Project) -> Waiting:
 
 
 def _milestones(person: Person) -> list[Waiting]:
+    today = local_day(clock.now())
     led = Q(project__memberships__person=person, project__memberships__role=ProjectRole.LEAD)
     led &= Q(project__memberships__left_at__isnull=True, project__state=ProjectState.ACTIVE)
-    late = Milestone.objects.filter(led, met_on__isnull=True, due_on__lt=local_day(clock.now()))
-    return _lines(late.select_related("project").order_by("due_on", "id")[:MOST])
+    late = Milestone.objects.filter(led, met_on__isnull=True, due_on__lt=today).select_related("project")
+    return [_line(row.name, row.project, today - row.due_on) for row in late.order_by("due_on", "id")[:MOST]]
 
 
-def _lines(milestones: QuerySet[Milestone]) -> list[Waiting]:
-    today = local_day(clock.now())
-    return [
-        Waiting(
-            "calendar-late",
-            _("Was “%(milestone)s” met?") % {"milestone": row.name},
-            row.project.name,
-            reverse("projects:edit", args=[row.project_id]),
-            _("Answer"),
-            late=_days_late(today - row.due_on),
-        )
-        for row in milestones
-    ]
+def _line(name: str, project: Project, late: timedelta) -> Waiting:
+    title = _("Was “%(milestone)s” met?") % {"milestone": name}
+    url = reverse("projects:edit", args=[project.pk])
+    return Waiting("calendar-late", title, project.name, url, _("Answer"), late=_days_late(late))
 
 
 def _days_late(by: timedelta) -> str:

@@ -101,6 +101,7 @@
   const options = (host, data) => ({
     width: host.clientWidth,
     height: Number(host.dataset.height) || 160,
+    padding: [null, 24, null, null],
     plugins: [gapPlugin(host, data)],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     cursor: { sync: host.dataset.sync ? { key: host.dataset.sync } : undefined, points: { size: 6 } },

@@ -1,0 +1,168 @@
+"""What the composed pages say, to whom."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.template.base import Template
+from django.template.context import Context
+from django.test import Client
+
+from accounts.models import Role
+from accounts.tests import factories as people
+from inventory.models import Node
+from kernel import clock
+from portal.pages import columns
+from portal.tests.pages import world
+from scheduling.tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def where() -> world.World:
+    return world.make()
+
+
+def shown(browser: Client, address: str) -> str:
+    answer = browser.get(address)
+    assert answer.status_code == 200, address
+    return answer.content.decode()
+
+
+def test_home_shows_a_lead_what_waits_and_what_runs(where: world.World) -> None:
+    page = shown(people.browser(where.lead), "/")
+    assert "Was “First result” met?" in page
+    assert "3 days late" in page
+    assert "Finish and submit" in page
+    assert "Protein dynamics" in page
+    assert "91 % utilised" in page
+    assert where.waiting.reason.split("'")[0][:40] in page
+    assert "Promised against used" not in page
+    assert "Decide on" not in page
+
+
+def test_home_shows_an_admin_the_supply_and_foreign_submissions_only(where: world.World) -> None:
+    page = shown(people.browser(people.admin()), "/")
+    assert "Promised against used" in page
+    assert page.count("Decide on") == 1
+    assert "Protein dynamics" not in page
+
+
+def test_home_of_somebody_new_says_how_to_begin(where: world.World) -> None:
+    page = shown(people.browser(people.person()), "/")
+    assert "First steps" in page
+    assert "Protein dynamics" not in page
+    assert people.browser().get("/").status_code == 302
+
+
+def test_the_project_page_composes_quota_use_and_jobs(where: world.World) -> None:
+    browser = people.browser(where.lead)
+    page = shown(browser, f"/projects/{where.project.pk}/")
+    assert "2 used, 4 guaranteed, limit 8" in page
+    assert "long-range" in page
+    assert f"/api/v1/telemetry/projects/{where.project.pk}" in page
+    assert "GPU-hours per day over 14 days" in page
+    assert "Was “First result” met?" in page
+    stranger = people.browser(people.person())
+    assert stranger.get(f"/projects/{where.project.pk}").status_code == 404
+
+
+def test_gpu_hours_of_the_project_are_those_of_the_ledger(where: world.World) -> None:
+    with clock.frozen(clock.now() + timedelta(hours=3)):
+        page = shown(people.browser(where.lead), f"/projects/{where.project.pk}/")
+    assert "6.0 in 14 days" in page
+
+
+def test_the_cluster_counts_what_is_held_free_and_silent(where: world.World) -> None:
+    browser = people.browser(people.person())
+    page = shown(browser, "/cluster/")
+    assert "alpha, up, 2 of 8 GPUs held, mean 91 %" in page
+    part = browser.get("/cluster/", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part
+    with clock.frozen(clock.now() + timedelta(minutes=10)):
+        silent = shown(browser, "/cluster/")
+    assert "mean 91 %" not in silent
+    assert "no data: 2" in silent
+    assert "No node here" in shown(browser, "/cluster/?pool=nowhere")
+
+
+def test_a_node_names_jobs_only_to_those_who_may_see_them(where: world.World) -> None:
+    address = f"/cluster/nodes/{where.node.node.pk}/"
+    assert "long-range, Protein dynamics" in shown(people.browser(where.lead), address)
+    stranger = shown(people.browser(people.person()), address)
+    assert "long-range" not in stranger
+    assert "a job of another project" in stranger
+    assert "Drain" not in stranger
+
+
+def test_draining_asks_with_the_jobs_that_are_there(where: world.World) -> None:
+    admin, address = people.browser(people.admin()), f"/cluster/nodes/{where.node.node.pk}"
+    asked = shown(admin, f"{address}/drain")
+    assert "1 job is on it, on 2 GPUs:" in asked
+    assert "long-range, Protein dynamics" in asked
+    assert admin.post(f"{address}/drain").status_code == 302
+    assert Node.objects.get(pk=where.node.node.pk).state == "draining"
+    assert admin.post(f"{address}/undrain").status_code == 302
+    assert admin.post(f"{address}/undrain").status_code == 409
+    assert admin.post(f"{address}/declare-lost").status_code == 409
+    assert people.browser(where.lead).post(f"{address}/drain").status_code == 403
+
+
+def test_search_finds_only_what_may_be_seen(where: world.World) -> None:
+    own = shown(people.browser(where.lead), "/search/?q=pro")
+    assert "Protein dynamics" in own
+    assert "probe" in own
+    other = shown(people.browser(people.person()), "/search/?q=pro")
+    assert "Protein dynamics" not in other
+    assert "probe" not in other
+    assert "Nothing found" in shown(people.browser(people.person()), "/search/?q=page-lead")
+    assert "Page-Lead" in shown(people.browser(people.person("seer", Role.AUDITOR)), "/search/?q=page-lead")
+    assert "Nothing found" in shown(people.browser(where.lead), "/search/?q=zzzz")
+
+
+def test_a_script_in_a_name_stays_text(where: world.World) -> None:
+    evil = "<script>alert(1)</script>"
+    factories.project(where.lead, name=evil)
+    factories.job(where.project, name=evil)
+    for address in ("/", f"/projects/{where.project.pk}", "/jobs", "/search?q=script"):
+        assert evil not in shown(people.browser(where.lead), address)
+
+
+def test_templates_ask_no_database(where: world.World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is read before the page is written; only the frame looks up the roles, where no view has."""
+    render, seen = Template.render, {}
+
+    def statements() -> int:
+        return sum("accounts_rolegrant" not in entry["sql"] for entry in connection.queries_log)
+
+    def counting(self: Template, context: Context) -> str:
+        before = statements()
+        text: str = render(self, context)
+        if self.name and self.name.startswith("portal/"):
+            seen[self.name] = statements() - before
+        return text
+
+    monkeypatch.setattr(Template, "render", counting)
+    connection.force_debug_cursor = True
+    try:
+        for address in ("/", f"/projects/{where.project.pk}", "/cluster", f"/cluster/nodes/{where.node.node.pk}"):
+            shown(people.browser(where.lead), address)
+    finally:
+        connection.force_debug_cursor = False
+    assert {"portal/home.html", "portal/project.html", "portal/cluster.html", "portal/node.html"} <= set(seen)
+    assert {name: count for name, count in seen.items() if count} == {}
+
+
+def test_columns_stack_on_one_scale_and_name_each_part() -> None:
+    full = columns.Day(
+        "1 Jun", (columns.Part(6, "model-h100", "h100: 6"), columns.Part(2, "model-a100", "a100: 2")), "8"
+    )
+    half = columns.Day("2 Jun", (columns.Part(4, "model-h100", "h100: 4"),), "4", is_partial=True)
+    drawn = columns.day_columns([full, half, columns.Day("3 Jun", (), "0")], label="<hours>")
+    assert 'height="72.00"' in drawn
+    assert 'height="24.00"' in drawn
+    assert 'height="48.00"' in drawn
+    assert "bar-pale" in drawn
+    assert "&lt;hours&gt;" in drawn
+    assert ">0<" not in drawn
