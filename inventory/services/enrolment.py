@@ -134,12 +134,13 @@ def node_enrol(*, message: messages.Enrol) -> messages.Enrolled:
         node: Node | None = next(iter(locked[Node].values()), None)
         _refuse_devices_elsewhere(node, message.hardware)
         secret = new_secret(NODE_PREFIX)
+        joins = node is None or node.state == NodeState.REMOVED
         if node is None:
             node = _register(token, message, models, secret)
         else:
             _renew(node, token, message, models, secret)
         devices_update(node, message.hardware.devices, clock.database_now())
-        accepted = _accept_capacity(node, token, message.hardware, models)
+        accepted = _accept_capacity(node, token, message.hardware, models) if joins else {}
         after = {"node": node.name, "pool": token.pool.name, "source": node.source, "capacity": accepted}
         audit.record("node.enrolled", actor=token.issued_by, subject=node, after=after)
     return messages.Enrolled(node.pk, node.name, secret, messages.node_queue(node.pk))
@@ -218,9 +219,9 @@ def _renew(
 def _accept_capacity(
     node: Node, token: EnrolmentToken, hardware: messages.Hardware, models: dict[str, GpuModel]
 ) -> dict[str, int]:
-    """Start capacity facts where the node has none now or later: what was accepted before is not changed here."""
+    """Start the capacity of a node that joins, where it has none now or later. Spot nodes never have any."""
     now = clock.now()
-    if not node.backs_guarantees or node.capacity_facts.filter(during__endswith__isnull=True).exists():
+    if not node.backs_guarantees or node.capacity_facts.filter(during__overlap=to_range(Interval(now))).exists():
         return {}
     counted = Counter(models[device.gpu_model] for device in hardware.devices)
     for model, gpus in counted.items():

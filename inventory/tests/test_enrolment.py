@@ -140,6 +140,14 @@ def test_enrolling_again_replaces_the_credentials_and_changes_no_capacity(client
         authenticate(old)
 
 
+def test_new_credentials_bring_back_no_capacity_that_was_taken_out() -> None:
+    admin = people.admin()
+    make.enrolled(admin, "n1", 8)
+    CapacityFact.objects.all().delete()
+    make.enrolled(admin, "n1", 8)
+    assert not CapacityFact.objects.exists()
+
+
 def test_a_removed_node_comes_back_with_new_capacity() -> None:
     admin = people.admin()
     node, _answer = make.enrolled(admin, "n1", 8)

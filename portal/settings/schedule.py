@@ -8,6 +8,11 @@ from typing import Any
 BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "kernel-deliver-outbox": {"task": "kernel.deliver_outbox", "schedule": 5.0},
     "kernel-seal-audit": {"task": "kernel.seal_audit", "schedule": 10.0},
+    "inventory-mark-silent-nodes": {
+        "task": "inventory.mark_silent_nodes",
+        "schedule": 10.0,
+        "options": {"expires": 20},
+    },
     "monitoring-ensure-partitions": {"task": "monitoring.ensure_partitions", "schedule": 3600.0},
     "monitoring-drop-partitions": {"task": "monitoring.drop_partitions", "schedule": 3600.0},
     "scheduling-tick": {"task": "scheduling.tick", "schedule": 5.0, "options": {"expires": 10}},
