@@ -1,0 +1,129 @@
+"""A small organisation in which every call of the API finds something: made by the services, as in life."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+
+from accounts.models import Person, Scope, ServiceToken
+from accounts.tests import factories as people
+from inventory.models import EnrolmentToken, GpuModel, Node, Pool
+from kernel import audit
+from kernel.models import AuditEntry
+from projects.models import Project, ResearchArea, Tier
+from projects.services import area_create
+from projects.tests import factories as registry
+from quotas.models import Claim
+from scheduling.models import Job
+from scheduling.tests import factories as cluster
+
+ROLES = ("admin", "director", "auditor", "lead", "researcher", "stranger")
+
+
+@dataclass(frozen=True)
+class World:
+    """People by role, and what there is of each resource by the first word of its address."""
+
+    people: Mapping[str, Person]
+    tokens: Mapping[str, str]
+    ids: Mapping[str, Sequence[int]]
+    values: Mapping[str, Sequence[Any]]
+    """Values that exist, by the name of the field that takes them, or by resource and field."""
+    targets: Mapping[str, int]
+    """The project on which a step can be taken, by the last word of its address."""
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What was written is checked as a commit would, and taken back."""
+    with transaction.atomic():
+        yield
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
+        transaction.set_rollback(True)
+
+
+def build() -> World:
+    """Projects in every state; nodes; quota; jobs that wait, run and have ended."""
+    cast = {
+        "admin": people.admin("world-admin"),
+        "director": people.director("world-director"),
+        "auditor": people.auditor("world-auditor"),
+        "lead": people.person("world-lead"),
+        "researcher": people.person("world-researcher"),
+        "stranger": people.person("world-stranger"),
+    }
+    area_create(actor=cast["admin"], name="vision", title="Vision")
+    fake = cluster.node("node-a")
+    cluster.node("node-b", where=cluster.pool("second"))
+    team = (cast["researcher"],)
+    active = registry.active_project(lead=cast["lead"], researchers=team, tier=Tier.MID, area="vision")
+    draft = registry.draft_project(lead=cast["lead"])
+    submitted = registry.submitted_project(lead=cast["lead"])
+    suspended = registry.suspended_project(lead=cast["lead"])
+    registry.rejected_project(lead=cast["lead"])
+    registry.closed_project(lead=cast["lead"])
+    cluster.grant(active, 4, 8)
+    _run_jobs(active, fake)
+    audit.seal_pending()
+    tokens = {role: people.token(person, Scope.WRITE)[1] for role, person in cast.items()}
+    ids = {**_ids(), "people": [cast["researcher"].pk, *_ids()["people"]]}
+    targets = dict.fromkeys(("approve", "reject", "return", "withdraw"), submitted.pk)
+    targets |= {"submit": draft.pk, "{id}": draft.pk, "resume": suspended.pk}
+    return World(cast, tokens, ids, _values(), targets)
+
+
+def _run_jobs(project: Project, fake: cluster.FakeNode) -> None:
+    """One job that has ended, one that runs, one that waits."""
+    cluster.running_job(project, [fake], name="ended")
+    (member,) = fake.held
+    fake.logs[member] = b"step 1\nstep 2\n"
+    fake.end(member)
+    fake.send_logs()
+    fake.sync()
+    cluster.running_job(project, [fake], name="runs", datasets=({"path": "/data/a", "version": "1"},))
+    cluster.job(project, name="waits", env={"LOG_LEVEL": "INFO"})
+
+
+def _ids() -> dict[str, list[int]]:
+    models: dict[str, Any] = {
+        "projects": Project,
+        "people": Person,
+        "jobs": Job,
+        "nodes": Node,
+        "pools": Pool,
+        "gpu-models": GpuModel,
+        "quotas": Claim,
+        "audit": AuditEntry,
+        "research-areas": ResearchArea,
+        "tokens": ServiceToken,
+        "enrolment-tokens": EnrolmentToken,
+    }
+    return {name: list(model.objects.order_by("pk").values_list("pk", flat=True)) for name, model in models.items()}
+
+
+def _values() -> dict[str, list[Any]]:
+    return {
+        "project": list(Project.objects.filter(state="active").values_list("pk", flat=True)),
+        "gpu_model": list(GpuModel.objects.values_list("name", flat=True)),
+        "person": list(Person.objects.values_list("username", flat=True)),
+        "owner": list(Person.objects.values_list("username", flat=True)),
+        "pool": list(Pool.objects.values_list("pk", flat=True)),
+        "area": list(ResearchArea.objects.values_list("name", flat=True)),
+        "jobs.datasets": [[{"path": "/data/a", "version": "1"}]],
+        "jobs.gpu_models": [[]],
+        "jobs.signal": ["SIGTERM"],
+        "jobs.env": [{"LOG_LEVEL": "INFO"}],
+        "people.role": ["auditor"],
+        "people.password": ["quiet-harbour-42"],
+        "tokens.owner": [""],
+        "tokens.scopes": [["read"]],
+        "research-areas.parent": [None],
+        "projects.milestones": [[{"name": "Second result", "due_on": "2031-05-01"}]],
+        "projects.expected_compute": [[{"gpu_model": "h100", "min": 1, "target": 2, "max": 4}]],
+        "area-quotas.area": list(ResearchArea.objects.values_list("pk", flat=True)),
+        "nodes.currency": ["EUR"],
+        "nodes.last_minute": [1440],
+    }
