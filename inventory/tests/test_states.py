@@ -10,7 +10,7 @@ from kernel.errors import IllegalTransition
 EVENTS = sorted({event for _state, event in NODE.table})
 
 
-@pytest.mark.parametrize(("state", "event"), product(NodeState, EVENTS))
+@pytest.mark.parametrize(("state", "event"), list(product(NodeState, EVENTS)))
 def test_a_pair_leads_where_the_table_says_or_nowhere(state: NodeState, event: str) -> None:
     if (state, event) in NODE.table:
         assert NODE.target(state, event) in NodeState
