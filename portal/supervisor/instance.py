@@ -15,7 +15,17 @@ from portal.supervisor.processes import MARK
 
 HOST = "127.0.0.1"
 SECRETS = ("secret-key", "database-password", "database-owner-password", "broker-password")
-_PASSED_ON = ("SLUICE_TIME_ZONE", "SLUICE_CASES", "SLUICE_OIDC_", "SLUICE_DEMO_PASSWORD", "SLUICE_MAIL_FROM")
+_OF_THE_INSTANCE = (
+    "DJANGO_",
+    "SLUICE_DATA",
+    "SLUICE_BROKER_URL",
+    "SLUICE_CACHE_URL",
+    "SLUICE_REDIS_PASSWORD",
+    "SLUICE_SECRET_KEY",
+    "SLUICE_BASE_URL",
+    "SLUICE_ALLOWED_HOSTS",
+    "SLUICE_INSTANCE_MARK",
+)
 _FIRST_TIME_BYTES = 300_000_000
 _LATER_BYTES = 100_000_000
 
@@ -204,11 +214,7 @@ class Instance:
 
 def _inherited() -> dict[str, str]:
     """The caller's environment without settings that belong to another instance."""
-    return {
-        key: value
-        for key, value in clean_environment().items()
-        if not key.startswith(("SLUICE_", "DJANGO_")) or key.startswith(_PASSED_ON)
-    }
+    return {key: value for key, value in clean_environment().items() if not key.startswith(_OF_THE_INSTANCE)}
 
 
 def free_port() -> int:
