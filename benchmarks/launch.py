@@ -48,11 +48,16 @@ def wait_final(client: httpx.Client, job: int) -> str:
 
 
 def instants(client: httpx.Client, job: int) -> tuple[datetime, datetime | None]:
-    """When the portal recorded the submission, and the step to running (None: never)."""
-    submitted = datetime.fromisoformat(client.get(f"/api/v1/jobs/{job}/").raise_for_status().json()["submitted_at"])
+    """When the portal recorded the submission, and the step to running (None: never).
+
+    A job that was over before its node said *running* counts from the start in its exit record.
+    """
+    row = client.get(f"/api/v1/jobs/{job}/").raise_for_status().json()
+    submitted = datetime.fromisoformat(row["submitted_at"])
     events = client.get(f"/api/v1/jobs/{job}/events/").raise_for_status().json()["results"]
-    steps = [e for e in events if e["machine"] == "job" and e["to_state"] == "running"]
-    return submitted, datetime.fromisoformat(steps[0]["at"]) if steps else None
+    steps = [e for e in events if e["subject"] == "job" and e["to_state"] == "running"]
+    started = steps[0]["at"] if steps else next((a["started_at"] for a in row["attempts"]), None)
+    return submitted, datetime.fromisoformat(started) if started else None
 
 
 def one_by_one(client: httpx.Client, args: argparse.Namespace) -> dict[str, Any]:
