@@ -23,6 +23,7 @@ from scheduling.states import JobState
 LEADER_LOCK = 7_310_002
 ROUNDS = 5
 """Decisions in a row when wishes keep coming or a start no longer fitted; beat goes on from there."""
+_REASON = ("reason", "reason_code", "reason_data")
 
 _log = structlog.get_logger(__name__)
 
@@ -82,18 +83,21 @@ def _is_leader() -> bool:
 
 
 def _write_reasons(decision: Decision) -> None:
-    """Tell each waiting job why, where that has changed. A job that has left the queue meanwhile is left alone."""
-    waits = {wait.job: wait for wait in decision.wait}
-    changed = []
-    rows = Job.objects.filter(pk__in=waits, state=JobState.QUEUED)
-    for job in rows.only("pk", "reason", "reason_code", "reason_data"):
-        fields = _fields(waits[job.pk])
-        if any(getattr(job, name) != value for name, value in fields.items()):
-            for name, value in fields.items():
-                setattr(job, name, value)
-            changed.append(job)
+    """Tell each waiting job why, where that has changed.
+
+    A job that has left the queue meanwhile, or that somebody holds, is left alone: waiting for it here, with the
+    started jobs locked, would be out of the one order of locks. The next decision tells it.
+    """
+    waits = {wait.job: _fields(wait) for wait in decision.wait}
+    rows = Job.objects.filter(pk__in=waits, state=JobState.QUEUED).values_list("pk", *_REASON)
+    news = [pk for pk, *told in rows if told != [waits[pk][name] for name in _REASON]]
+    queued = Job.objects.filter(pk__in=news, state=JobState.QUEUED).order_by("pk")
+    changed = list(queued.select_for_update(skip_locked=True, no_key=True)) if news else []
+    for job in changed:
+        for name, value in waits[job.pk].items():
+            setattr(job, name, value)
     if changed:
-        Job.objects.bulk_update(changed, ["reason", "reason_code", "reason_data"], batch_size=500)
+        Job.objects.bulk_update(changed, _REASON, batch_size=500)
 
 
 def _fields(wait: Wait) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from agent.messages import ExitRecord
 from kernel import clock
 from kernel.states import transition
 from kernel.subject import Actor
+from scheduling import wake
 from scheduling.models import AttemptMember, DeviceAllocation
 from scheduling.services.charges import charge_allocations
 from scheduling.states import AttemptState
@@ -23,7 +24,8 @@ def member_end(member: AttemptMember, record: ExitRecord, *, actor: Actor, frees
 
 
 def devices_release(member: AttemptMember) -> None:
-    """Free what the ended member still holds, and charge it up to the member's end. Again: nothing."""
+    """Free what the ended member still holds, charge it up to the member's end, and say that there is room. Again:
+    nothing."""
     live = list(
         DeviceAllocation.objects.filter(member=member, released_at__isnull=True).select_related(
             "device", "device__node", "member__attempt__job"
@@ -36,6 +38,7 @@ def devices_release(member: AttemptMember) -> None:
     released_at = max(now, starts)
     DeviceAllocation.objects.filter(pk__in=[a.pk for a in live]).update(released_at=released_at)
     charge_allocations(live, until=max(member.ended_at or released_at, starts))
+    wake.wake_scheduler()
 
 
 def exit_of(member: AttemptMember) -> ExitRecord:

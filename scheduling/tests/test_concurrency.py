@@ -101,6 +101,19 @@ def test_a_job_cancelled_while_it_is_decided_does_not_start() -> None:
     assert not DeviceAllocation.objects.exists()
 
 
+def test_a_decision_does_not_wait_for_a_job_that_it_only_gives_a_reason() -> None:
+    make.node()
+    project = make.project(gpus=1, limit=1)
+    first, second = make.job(project), make.job(project)
+    with held(second):
+        leader = Other(lambda: services.decide_and_apply(clock.now())).join()
+    assert leader.error is None
+    assert Attempt.objects.get().job_id == first.pk
+    services.decide_and_apply(clock.now())
+    second.refresh_from_db()
+    assert second.reason_code == "limit"
+
+
 def test_a_project_suspended_while_its_job_is_decided_starts_nothing() -> None:
     make.node()
     project = make.project()
