@@ -19,7 +19,7 @@ def data_folder() -> Path:
 
 def _text(name: str, default: str | None) -> str:
     """The variable; without a default it must be set."""
-    return env.str(name) if default is None else env.str(name, default=default)
+    return str(env.str(name) if default is None else env.str(name, default=default))
 
 
 def database(default_url: str | None = None) -> dict[str, Any]:

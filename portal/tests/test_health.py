@@ -7,7 +7,6 @@ from django.conf import settings as configured
 from django.core.cache import cache
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
-from pytest_django.fixtures import SettingsWrapper
 
 from kernel import health
 from kernel.health import Health
@@ -63,7 +62,7 @@ def test_every_queue_of_ours_is_watched() -> None:
     assert set(probes.WORKER_QUEUES) == {queue.name for queue in configured.CELERY_TASK_QUEUES}
 
 
-def test_a_broker_that_is_down_is_an_answer(settings: SettingsWrapper) -> None:
+def test_a_broker_that_is_down_is_an_answer(settings: Settings) -> None:
     settings.CELERY_BROKER_URL = "redis://127.0.0.1:9/0"
     assert probes.broker() == Health(ok=False, detail="no answer: ConnectionError")
 

@@ -39,6 +39,7 @@ class Running:
     folder: Path
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[str] | None = None
+    options: tuple[str, ...] = ("--empty",)
 
     @property
     def instance(self) -> Instance:
@@ -50,12 +51,12 @@ class Running:
 
     def start(self) -> str:
         """Start and return the first line on standard output."""
-        argv = [*RUN, "--data", str(self.folder), "--port", str(self.port), "--empty", "--no-browser"]
+        argv = [*RUN, "--data", str(self.folder), "--port", str(self.port), "--no-browser", *self.options]
         self.process = subprocess.Popen(
             argv, stdout=subprocess.PIPE, stderr=self._notes(), text=True, start_new_session=True
         )
         assert self.process.stdout is not None
-        return self.process.stdout.readline()
+        return str(self.process.stdout.readline())
 
     def _notes(self) -> int:
         return os.open(f"{self.folder}.stderr", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
