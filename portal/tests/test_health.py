@@ -7,6 +7,7 @@ from django.conf import settings as configured
 from django.core.cache import cache
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
+from pytest_django.fixtures import Settings
 
 from kernel import health
 from kernel.health import Health
