@@ -45,6 +45,7 @@ DAY = timedelta(hours=24)
 class GpuTelemetryViewSet(PortalViewSet):
     """Every GPU with its newest values; with ``from``, ``to`` or ``step`` also its series."""
 
+    queryset = Device.objects.none()
     filterset_class = GpuFilter
     ordering_fields = ("node__name", "index", "uuid")
 

@@ -214,6 +214,18 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": r"/api/v1",
+    # Choices that several resources call by one name (state, kind): their names in the document.
+    "ENUM_NAME_OVERRIDES": {
+        "ProjectStateEnum": "projects.states.ProjectState",
+        "ProjectKindEnum": "projects.models.Kind",
+        "JobStateEnum": "scheduling.states.JobState",
+        "AttemptStateEnum": "scheduling.states.AttemptState",
+        "NodeStateEnum": "inventory.states.NodeState",
+        "DeviceStateEnum": "inventory.models.DeviceState",
+        "PoolKindEnum": "inventory.models.PoolKind",
+        "EnrolmentTokenStateEnum": ["open", "used", "revoked", "expired"],
+        "ClaimKindEnum": "quotas.models.ClaimKind",
+    },
 }
 
 # Tasks. Results are not kept: what a task did is in the database.

@@ -55,6 +55,7 @@ Act = Callable[..., Job]
 class JobViewSet(PortalViewSet):
     """Jobs of the projects that the person may see."""
 
+    queryset = Job.objects.none()
     writing_scope = Scope.JOBS
     ordering_fields = ("id", "name", "state", "priority", "submitted_at", "queued_at", "ended_at")
 

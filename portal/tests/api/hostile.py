@@ -1,0 +1,124 @@
+"""An organisation that wrote markup into every text it could: each text says from which field it comes."""
+
+from datetime import date
+from typing import Any
+
+from accounts.models import Person, Role
+from accounts.services import person_create, role_grant
+from accounts.tests import factories as people
+from inventory.models import GpuModel, Node, Source
+from inventory.services import EnrolmentSpec, PoolSpec, enrolment_token_issue, node_enrol, pool_create
+from inventory.tests import factories as hardware
+from kernel.models import AuditEntry
+from projects.facts import ComputeAsked, MilestoneAsked
+from projects.models import Project, ResearchArea
+from projects.services import area_create, project_approve, project_suspend, tier_set
+from projects.tests import factories as registry
+from quotas.models import Claim
+from quotas.services import GrantSpec, quota_grant
+from scheduling.services import job_cancel, job_pause
+from scheduling.tests import factories as cluster
+
+SCRIPT = '"><script>alert(1)</script><img src=x onerror="alert(2)">'
+GIB = 2**30
+
+
+def said(field: str) -> str:
+    """The text of a field: a word to find it by, and what must never be read as markup."""
+    return f"{field}{SCRIPT}"
+
+
+def build() -> tuple[dict[str, Person], dict[str, Any]]:
+    """People, and the ids that stand in addresses, by the names of the table of permissions."""
+    admin = _person("admin", Role.ADMIN)
+    lead, researcher, director = _person("lead"), _person("researcher"), _person("director", Role.DIRECTOR)
+    area = area_create(actor=admin, name="vision", title=said("areatitle"))
+    pool = pool_create(actor=admin, spec=PoolSpec("second", said("pooltitle")[:100], purpose=said("poolpurpose")))
+    fake = _node(admin)
+    model = GpuModel.objects.get()
+    projects = _projects(admin, lead, researcher, model)
+    quota_grant(
+        actor=admin,
+        grant=GrantSpec(projects["project"].pk, 4, 8, gpu_model_id=model.pk, reason=said("grantreason")),
+    )
+    rows = {**projects, **_jobs(projects["project"], lead, fake), "area": area, "pool": pool, "spare": pool}
+    spec = EnrolmentSpec("node-d", pool.pk, Source.OWNED)
+    ids = {
+        **{name: row.pk for name, row in rows.items()},
+        **{f"{person.username}_id": person.pk for person in (lead, researcher, director)},
+        "newcomer": researcher.pk,
+        "gone": people.deactivated("gone").pk,
+        "dedicated": hardware.pool("kept", kind="dedicated", purpose=said("keptpurpose")).pk,
+        "enrolment": enrolment_token_issue(actor=admin, spec=spec)[0].pk,
+        "token": people.token(admin, name=said("tokenname")[:100])[0].pk,
+        "node": fake.node.pk,
+        "gpu_model": model.pk,
+        "claim": Claim.objects.get(project=projects["project"]).pk,
+        "entry": AuditEntry.objects.latest("id").pk,
+    }
+    return {"admin": admin, "lead": lead}, ids
+
+
+def _person(username: str, *roles: Role) -> Person:
+    someone = person_create(actor=None, username=username, display_name=said(f"name-{username}"))
+    for role in roles:
+        role_grant(actor=None, person_id=someone.pk, role=role)
+    return Person.objects.get(pk=someone.pk)
+
+
+def _node(admin: Person) -> cluster.FakeNode:
+    """What a node reports is text of whoever runs it."""
+    devices = hardware.devices("node-a", 8, said("reportedmodel"))
+    hw = hardware.Hardware(said("hostname"), 8, GIB, GIB, devices, False, interconnect=said("ic")[:40])
+    secret = enrolment_token_issue(actor=admin, spec=EnrolmentSpec("node-a", hardware.pool().pk))[1]
+    answer = node_enrol(message=hardware.enrol_message(secret, hw))
+    node = Node.objects.select_related("pool").get(pk=answer.node_id)
+    fake = cluster.FakeNode("node-a", node, hw, answer.token, boot_id=said("boot"))
+    fake.sync()
+    return fake
+
+
+def _projects(admin: Person, lead: Person, researcher: Person, model: GpuModel) -> dict[str, Project]:
+    def facts(name: str) -> dict[str, Any]:
+        return {
+            "name": said(f"projectname-{name}"),
+            "goal": said("goal"),
+            "area": ResearchArea.objects.get().name,
+            "datasets": [said("dataset")],
+            "milestones": [MilestoneAsked(said("milestone"), date(2020, 1, 31))],
+            "expected_compute": [ComputeAsked(model.name, 1, 2, 4)],
+        }
+
+    active = registry.submitted_project(lead=lead, **facts("active"))
+    registry.enrol(active, researcher)
+    project_approve(actor=admin, project_id=active.pk, reason=said("approvereason"))
+    tier_set(actor=admin, project_id=active.pk, tier="high", reason=said("tierreason"))
+    suspended = registry.active_project(lead=lead, **facts("suspended"))
+    project_suspend(actor=admin, project_id=suspended.pk, reason=said("suspendreason"))
+    return {
+        "project": active,
+        "draft": registry.draft_project(lead=lead, **facts("draft")),
+        "submitted": registry.submitted_project(lead=lead, **facts("submitted")),
+        "suspended": suspended,
+    }
+
+
+def _jobs(project: Project, lead: Person, fake: cluster.FakeNode) -> dict[str, Any]:
+    words = {
+        "command": ("sh", "-c", said("command")),
+        "env": {"NOTE": said("variable")},
+        "checkpoint_dir": said("checkpointdir"),
+        "datasets": ({"path": f"/{said('path').replace('..', '')}", "version": said("version")},),
+    }
+    ended = cluster.running_job(project, [fake], name=said("jobname-ended"), **words)
+    (member,) = fake.held
+    fake.logs[member] = said("logtext").encode() + b"\n"
+    fake.end(member, code=1, message=said("exitmessage"))
+    fake.send_logs()
+    fake.sync()
+    paused = cluster.job(project, name=said("jobname-paused"), **words)
+    job_pause(actor=lead, job_id=paused.pk, reason=said("pausereason"))
+    cancelled = cluster.job(project, name=said("jobname-cancelled"), **words)
+    job_cancel(actor=lead, job_id=cancelled.pk, reason=said("cancelreason"))
+    running = cluster.running_job(project, [fake], name=said("jobname-running"), **words)
+    return {"ended": ended, "paused": paused, "cancelled": cancelled, "running": running, "job": running}
