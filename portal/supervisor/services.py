@@ -2,8 +2,9 @@
 
 import os
 import signal
+import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portal.setup.places import PYTHON
 from portal.supervisor.children import Service
@@ -15,11 +16,12 @@ WEB_WORKERS = 2
 DISPATCH_THREADS = 8
 # Streams end with their page; a reader that stays must not hold up the stop.
 _STREAM_SECONDS = 5
+_NVML_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A node agent on this machine. ``simulate`` is empty where real GPUs are."""
+    """A node agent on this machine. An empty ``simulate`` means this machine's own GPUs."""
 
     name: str
     pool: str
@@ -101,8 +103,21 @@ def _celery(arguments: Sequence[str]) -> list[str]:
 
 
 def agents(instance: Instance, port: int) -> list[Service]:
-    """The node agents of this machine. Whether real GPUs are there is the agent's own finding."""
-    return [_agent(instance, port, agent) for agent in AGENTS]
+    """The node agents of this machine. Its GPUs, if there are any, belong to the first; the others simulate."""
+    first, *others = AGENTS
+    if has_gpus():
+        first = replace(first, simulate="")
+    return [_agent(instance, port, agent) for agent in (first, *others)]
+
+
+def has_gpus() -> bool:
+    """Whether NVML finds a device. Asked in a process of its own: NVML must not live in a parent of others."""
+    ask = "import pynvml; pynvml.nvmlInit(); raise SystemExit(pynvml.nvmlDeviceGetCount() == 0)"
+    try:
+        done = subprocess.run([str(PYTHON), "-c", ask], capture_output=True, check=False, timeout=_NVML_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
 
 
 def _agent(instance: Instance, port: int, agent: Agent) -> Service:
