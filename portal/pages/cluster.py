@@ -54,6 +54,24 @@ ACTS = {
         gettext_lazy("New jobs are placed on it from now on."),
         gettext_lazy("Take into use"),
     ),
+    "maintain": Act(
+        services.node_maintain,
+        "maintain",
+        gettext_lazy("Take %(node)s out for maintenance?"),
+        gettext_lazy("It must be empty. It gets no job until it is taken into use again."),
+        gettext_lazy("Maintain"),
+    ),
+    "remove": Act(
+        services.node_remove,
+        "remove",
+        gettext_lazy("Remove %(node)s?"),
+        gettext_lazy(
+            "It must be empty. Its GPUs no longer count as capacity; what ran on it stays on record. A new token "
+            "brings it back."
+        ),
+        gettext_lazy("Remove"),
+        is_danger=True,
+    ),
     "declare-lost": Act(
         services.node_declare_lost,
         "",
@@ -117,7 +135,7 @@ def node_act(request: HttpRequest, node_id: int, name: str) -> HttpResponse:
     if request.method == "POST":
         act.service(actor=person, node_id=row.pk)
         messages.success(request, _("%(node)s: done.") % {"node": row.name})
-        return redirect("node", row.pk)
+        return redirect("cluster") if name == "remove" else redirect("node", row.pk)
     context = {
         "title": str(act.question) % {"node": row.name},
         "text": act.text,

@@ -12,6 +12,6 @@ urlpatterns = [
     page(PROJECT, project.project, "project"),
     page(r"^cluster", cluster.cluster, "cluster"),
     page(NODE, cluster.node, "node"),
-    page(NODE + r"/(?P<name>drain|undrain|declare-lost)", cluster.node_act, "node-act"),
+    page(NODE + r"/(?P<name>drain|undrain|maintain|remove|declare-lost)", cluster.node_act, "node-act"),
     page(r"^search", search.search, "search"),
 ]

@@ -166,3 +166,16 @@ def test_columns_stack_on_one_scale_and_name_each_part() -> None:
     assert "bar-pale" in drawn
     assert "&lt;hours&gt;" in drawn
     assert ">0<" not in drawn
+
+
+def test_an_empty_node_is_maintained_and_removed_on_its_page() -> None:
+    fake = factories.node("spare", gpus=2)
+    address, admin = f"/cluster/nodes/{fake.node.pk}", people.browser(people.admin())
+    assert admin.post(f"{address}/maintain").status_code == 409
+    admin.post(f"{address}/drain")
+    assert "Maintain" in shown(admin, address)
+    assert admin.post(f"{address}/maintain").status_code == 302
+    assert "Remove" in shown(admin, address)
+    assert "no longer count as capacity" in shown(admin, f"{address}/remove")
+    assert admin.post(f"{address}/remove")["Location"] == "/cluster"
+    assert Node.objects.get(pk=fake.node.pk).state == "removed"

@@ -11,4 +11,8 @@ ROWS = [
     row("GET", "/cluster/nodes/{node}",           "in 200 200 200 200 200 200"),
     row("GET", "/cluster/nodes/{node}/drain",     "in 403 403 403 403 200 403"),
     row("POST", "/cluster/nodes/{node}/drain",    "in 403 403 403 403 302 403"),
+    row("GET", "/cluster/nodes/{node}/remove",    "in 403 403 403 403 200 403"),
+    row("POST", "/cluster/nodes/{node}/remove",   "in 403 403 403 403 409 403"),
+    row("GET", "/cluster/nodes/{node}/maintain",  "in 403 403 403 403 200 403"),
+    row("POST", "/cluster/nodes/{node}/maintain", "in 403 403 403 403 409 403"),
 ]

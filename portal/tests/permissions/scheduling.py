@@ -47,4 +47,10 @@ ROWS = [
     job_row("POST", "/api/v1/jobs/{paused}/resume", "401 404 200 200 403 200 403"),
     job_row("POST", "/api/v1/jobs/{ended}/requeue", "401 404 200 200 403 200 403"),
     job_row("POST", "/api/v1/jobs/{running}/clone", "401 404 201 201 403 403 403", body={"name": "again"}),
+
+    row("POST", "/api/v1/nodes/{node}/drain",      "401 403 403 403 403 200 403"),
+    row("POST", "/api/v1/nodes/{node}/undrain",    "401 403 403 403 403 409 403"),
+    row("POST", "/api/v1/nodes/{node}/maintain",   "401 403 403 403 403 409 403"),
+    row("POST", "/api/v1/nodes/{node}/remove",     "401 403 403 403 403 409 403"),
+    row("POST", "/api/v1/nodes/{node}/declare-lost", "401 403 403 403 403 409 403"),
 ]
