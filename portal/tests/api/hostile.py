@@ -6,6 +6,7 @@ from typing import Any
 from accounts.models import Person, Role
 from accounts.services import person_create, role_grant
 from accounts.tests import factories as people
+from agent.messages import Hardware
 from inventory.models import GpuModel, Node, Source
 from inventory.services import EnrolmentSpec, PoolSpec, enrolment_token_issue, node_enrol, pool_create
 from inventory.tests import factories as hardware
@@ -69,7 +70,7 @@ def _person(username: str, *roles: Role) -> Person:
 def _node(admin: Person) -> cluster.FakeNode:
     """What a node reports is text of whoever runs it."""
     devices = hardware.devices("node-a", 8, said("reportedmodel"))
-    hw = hardware.Hardware(said("hostname"), 8, GIB, GIB, devices, False, interconnect=said("ic")[:40])
+    hw = Hardware(said("hostname"), 8, GIB, GIB, devices, False, interconnect=said("ic")[:40])
     secret = enrolment_token_issue(actor=admin, spec=EnrolmentSpec("node-a", hardware.pool().pk))[1]
     answer = node_enrol(message=hardware.enrol_message(secret, hw))
     node = Node.objects.select_related("pool").get(pk=answer.node_id)
@@ -104,7 +105,7 @@ def _projects(admin: Person, lead: Person, researcher: Person, model: GpuModel) 
 
 
 def _jobs(project: Project, lead: Person, fake: cluster.FakeNode) -> dict[str, Any]:
-    words = {
+    words: dict[str, Any] = {
         "command": ("sh", "-c", said("command")),
         "env": {"NOTE": said("variable")},
         "checkpoint_dir": said("checkpointdir"),

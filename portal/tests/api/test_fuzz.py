@@ -72,11 +72,13 @@ def aim(case: Any, operation: Operation, world: World, data: st.DataObject) -> N
     for name in case.path_parameters or {}:
         is_member = name == "id" and "/members/" in operation.path
         known: Sequence[Any] = world.ids.get("people" if is_member else operation.resource, ())
-        if known and data.draw(st.integers(0, 3), label="aimed"):
+        is_aimed: bool = data.draw(st.sampled_from([True, True, True, False]), label="aimed")
+        if known and is_aimed:
             case.path_parameters[name] = str(data.draw(st.sampled_from(list(known)), label=name))
     if isinstance(case.body, dict):
         for name, known in world.values.items():
-            if name in case.body and known and data.draw(st.booleans(), label="aimed"):
+            is_named: bool = data.draw(st.booleans(), label="named")
+            if name in case.body and known and is_named:
                 case.body[name] = data.draw(st.sampled_from(list(known)), label=name)
 
 
