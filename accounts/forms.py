@@ -56,11 +56,6 @@ class AuditFilterForm(forms.Form):
 
     actor = forms.CharField(label=_("Who"), required=False, max_length=200)
     action = forms.CharField(label=_("Action"), required=False, max_length=80)
-    subject = forms.CharField(
-        label=_("Subject"),
-        required=False,
-        max_length=200,
-        help_text=_("A kind, or kind and number: projects.project:7"),
-    )
-    since = forms.DateField(label=_("From day"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
-    until = forms.DateField(label=_("To day"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    subject = forms.CharField(label=_("Subject"), required=False, max_length=200)
+    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}))

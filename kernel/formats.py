@@ -68,6 +68,12 @@ def exact_instant(at: datetime, zone: tzinfo) -> str:
     return f"{formats.date_format(local, 'D j F Y, H:i:s')} {written}"
 
 
+def short_instant(at: datetime, now: datetime, zone: tzinfo) -> str:
+    """Day and time to the second for a column of records; the year only where it is not this one."""
+    local, today = at.astimezone(zone), now.astimezone(zone)
+    return formats.date_format(local, "j M, H:i:s" if local.year == today.year else "j M Y, H:i:s")
+
+
 def relative_instant(at: datetime, now: datetime, zone: tzinfo) -> str:
     """How long ago or until: minutes and hours within a day, days within a month, else the date."""
     seconds = (now - at).total_seconds()

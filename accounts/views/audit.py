@@ -6,6 +6,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from accounts import selectors
+from accounts.audit_lines import audit_lines
+from accounts.audit_words import action_words, kind_words, known_actions, known_kinds
 from accounts.forms import AuditFilterForm
 from accounts.models import Role
 from accounts.policies import require_role
@@ -21,4 +23,23 @@ def listing(request: HttpRequest) -> HttpResponse:
     form = AuditFilterForm(request.GET)
     question = AuditQuestion(**form.cleaned_data) if form.is_valid() else AuditQuestion()
     page = Paginator(selectors.audit_entries(request.user, question), PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "accounts/audit.html", {"page": page, "form": form}, status=200 if form.is_valid() else 422)
+    context = {
+        "page": page,
+        "lines": audit_lines(list(page)),
+        "form": form,
+        "is_filtered": question != AuditQuestion(),
+        "actions": _with_current(known_actions(), question.action, action_words(question.action)),
+        "kinds": _with_current(known_kinds(), question.subject, _subject(question.subject)),
+    }
+    return render(request, "accounts/audit.html", context, status=200 if form.is_valid() else 422)
+
+
+def _with_current(choices: list[tuple[str, str]], current: str, words: str) -> list[tuple[str, str]]:
+    """An address may ask for more than the choice offers, a part of a name or one row: the choice must say so."""
+    is_offered = not current or current in dict(choices)
+    return choices if is_offered else [(current, words), *choices]
+
+
+def _subject(asked: str) -> str:
+    kind, _colon, number = asked.partition(":")
+    return f"{kind_words(kind)} {number}".strip()

@@ -184,6 +184,14 @@ def instant(at: datetime | None) -> SafeString:
 
 
 @register.filter
+def moment(at: datetime) -> SafeString:
+    """An instant to the second, short enough for a column: the zone, and the year if it is this one, on hover."""
+    zone = organisation_zone()
+    exact, short = formats.exact_instant(at, zone), formats.short_instant(at, clock.now(), zone)
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), exact, short)
+
+
+@register.filter
 def duration(seconds: Amount | None) -> str:
     """3 h 20 m."""
     return "–" if seconds is None else formats.duration(float(seconds))

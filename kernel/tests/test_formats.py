@@ -98,3 +98,15 @@ def test_relative_instant(distance: timedelta, text: str) -> None:
 )
 def test_exact_instant_names_its_offset(zone: str, text: str) -> None:
     assert formats.exact_instant(NOW, ZoneInfo(zone)) == text
+
+
+@pytest.mark.parametrize(
+    ("at", "text"),
+    [
+        (NOW, "9 Jun, 14:20:06"),
+        (datetime(2025, 12, 31, 15, 59, 59, tzinfo=UTC), "31 Dec 2025, 23:59:59"),
+        (datetime(2025, 12, 31, 16, tzinfo=UTC), "1 Jan, 00:00:00"),
+    ],
+)
+def test_short_instant_names_the_year_only_where_it_differs(at: datetime, text: str) -> None:
+    assert formats.short_instant(at, NOW, SHANGHAI) == text

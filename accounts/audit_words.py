@@ -1,0 +1,89 @@
+"""Words for what the audit log records. An act or a kind without an entry is shown by its own name, never hidden."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+_ACTIONS: dict[str, str | Promise] = {
+    "area.created": _("Created research area"),
+    "capacity.changed": _("Changed capacity"),
+    "capacity.removed": _("Took capacity away"),
+    "demo.seeded": _("Made the demo organisation"),
+    "job.cancel": _("Cancelled job"),
+    "job.pause": _("Paused job"),
+    "job.requeue": _("Queued job again"),
+    "job.resume": _("Resumed job"),
+    "job.submit": _("Submitted job"),
+    "node.declare_lost": _("Declared node lost"),
+    "node.drain": _("Drained node"),
+    "node.enrolled": _("Enrolled node"),
+    "node.enrolment_token_issued": _("Issued enrolment token"),
+    "node.enrolment_token_revoked": _("Revoked enrolment token"),
+    "node.maintain": _("Took node out for maintenance"),
+    "node.moved": _("Moved node"),
+    "node.price_set": _("Set price"),
+    "node.remove": _("Removed node"),
+    "node.undrain": _("Took node into use"),
+    "person.created": _("Created person"),
+    "person.deactivated": _("Deactivated person"),
+    "person.identity_tied": _("Tied to single sign-on"),
+    "person.password_changed": _("Changed password"),
+    "person.reactivated": _("Reactivated person"),
+    "pool.changed": _("Changed pool"),
+    "pool.created": _("Created pool"),
+    "pool.dedicated": _("Dedicated pool"),
+    "pool.released": _("Opened pool to all"),
+    "project.approved": _("Approved project"),
+    "project.closed": _("Closed project"),
+    "project.created": _("Created project"),
+    "project.edited": _("Edited project"),
+    "project.member_added": _("Added member"),
+    "project.member_removed": _("Removed member"),
+    "project.member_role_changed": _("Changed member's role"),
+    "project.rejected": _("Rejected project"),
+    "project.resumed": _("Resumed project"),
+    "project.returned": _("Returned project"),
+    "project.submitted": _("Submitted project"),
+    "project.suspended": _("Suspended project"),
+    "project.tier_set": _("Set tier"),
+    "quota.ended": _("Ended quota"),
+    "quota.granted": _("Granted quota"),
+    "reserve.set": _("Set reserve"),
+    "role.granted": _("Granted role"),
+    "role.revoked": _("Revoked role"),
+    "token.issued": _("Issued token"),
+    "token.revoked": _("Revoked token"),
+}
+
+_KINDS: dict[str, str | Promise] = {
+    "accounts.person": _("Person"),
+    "accounts.rolegrant": _("Role"),
+    "accounts.servicetoken": _("Token"),
+    "inventory.enrolmenttoken": _("Enrolment token"),
+    "inventory.gpumodel": _("GPU model"),
+    "inventory.node": _("Node"),
+    "inventory.pool": _("Pool"),
+    "projects.project": _("Project"),
+    "projects.researcharea": _("Research area"),
+    "quotas.claim": _("Quota"),
+    "scheduling.job": _("Job"),
+}
+
+
+def action_words(action: str) -> str:
+    """What was done."""
+    return str(_ACTIONS.get(action) or action.replace(".", ": ").replace("_", " ").capitalize())
+
+
+def kind_words(subject_type: str) -> str:
+    """What kind of thing it was done to."""
+    return str(_KINDS.get(subject_type) or subject_type)
+
+
+def known_actions() -> list[tuple[str, str]]:
+    """Every act with its words, by words: for a choice."""
+    return sorted(((action, str(words)) for action, words in _ACTIONS.items()), key=lambda pair: pair[1])
+
+
+def known_kinds() -> list[tuple[str, str]]:
+    """Every kind of subject with its word, by word: for a choice."""
+    return sorted(((kind, str(word)) for kind, word in _KINDS.items()), key=lambda pair: pair[1])
