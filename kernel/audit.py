@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Model
 
-from kernel import clock
+from kernel import advisory, clock
+from kernel.advisory import AdvisoryLock
 from kernel.models import AuditEntry, AuditSeal
 from kernel.origin import current_origin
 from kernel.subject import Actor, actor_fields, subject_fields
 
-CHAIN_LOCK = 7_310_001
 GENESIS = "0" * 64
 Values = Mapping[str, Any]
 
@@ -44,10 +44,8 @@ def record(
 def seal_pending(limit: int = 1000) -> int:
     """Link up to ``limit`` committed entries to the chain and return how many. One writer at a time."""
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [CHAIN_LOCK])
-            if not cursor.fetchone()[0]:
-                return 0
+        if not advisory.take_if_free(AdvisoryLock.AUDIT_CHAIN):
+            return 0
         last = AuditSeal.objects.order_by("-position").first()
         position, previous = (last.position, last.hash) if last else (0, GENESIS)
         seals = []

@@ -10,10 +10,11 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.db import connection
 
+from kernel import advisory
+from kernel.advisory import AdvisoryLock
 from kernel.unit import unit_of_work
 
 PARENT = "monitoring_gpusample"
-MAKER_LOCK = 7_310_002
 _NAME = re.compile(rf"{PARENT}_(\d{{8}})")
 
 
@@ -27,7 +28,7 @@ def partitions_ensure(days: Collection[date]) -> list[date]:
     if not missing:
         return []
     with unit_of_work(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [MAKER_LOCK])
+        advisory.take(AdvisoryLock.SAMPLE_PARTITIONS)
         made = sorted(set(missing) - set(partition_days()))
         for day in made:
             name = partition_name(day)

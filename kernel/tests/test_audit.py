@@ -13,6 +13,7 @@ from django.core.management.base import CommandError
 from django.db import IntegrityError, connection, transaction
 
 from kernel import audit, clock
+from kernel.advisory import AdvisoryLock
 from kernel.models import AuditEntry, AuditSeal
 from kernel.origin import Origin, origin
 from kernel.tests.doors import Door
@@ -181,7 +182,7 @@ def test_acts_do_not_wait_for_one_another(committed_door_tables: None, elsewhere
 def test_one_writer_seals_at_a_time(committed_door_tables: None, elsewhere: Elsewhere) -> None:
     record(Door.objects.create(name="front"), 3)
     with transaction.atomic():
-        run(f"SELECT pg_advisory_xact_lock({audit.CHAIN_LOCK})")
+        run(f"SELECT pg_advisory_xact_lock({AdvisoryLock.AUDIT_CHAIN:d})")
         assert elsewhere(audit.seal_pending).result(WAIT) == 0
     assert audit.seal_pending() == 3
 

@@ -6,9 +6,10 @@ from datetime import date, timedelta
 
 import pytest
 from django.conf import settings
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 
-from kernel import clock
+from kernel import advisory, clock
+from kernel.advisory import AdvisoryLock
 from kernel.errors import LockTimeout
 from monitoring import partitions, tasks
 from monitoring.models import GpuSample
@@ -103,3 +104,21 @@ def test_a_reader_delays_the_dropping_and_is_not_hurt() -> None:
     may_end.set()
     reader.join(30)
     assert partitions.partitions_drop(NOON + timedelta(days=30)) == [DAY]
+
+
+@pytest.mark.usefixtures("committed")
+def test_a_day_is_made_while_the_scheduler_decides() -> None:
+    made: list[list[date]] = []
+
+    def make() -> None:
+        try:
+            made.append(partitions.partitions_ensure([DAY]))
+        finally:
+            connections.close_all()
+
+    maker = threading.Thread(target=make)
+    with transaction.atomic():
+        advisory.take(AdvisoryLock.SCHEDULER)
+        maker.start()
+        maker.join(30)
+    assert made == [[DAY]]

@@ -4,12 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import connection
 from django.utils.translation import gettext as _
 
 from inventory.models import GpuModel
 from inventory.selectors import host_totals, registered_gpus
-from kernel import clock
+from kernel import advisory, clock
+from kernel.advisory import AdvisoryLock
 from kernel.calendar import organisation_zone
 from kernel.errors import Invalid
 from kernel.formats import byte_size, exact_instant, number
@@ -26,7 +26,7 @@ MOST_STORAGE = 2**60
 """1 EiB. Storage is not registered by nodes, so this only stops what is surely a slip."""
 MOST_OF_ANYTHING = 2**63 - 1
 """What the column takes."""
-HOST_LOCK = {Resource.CPU: 7_310_101, Resource.MEMORY: 7_310_102}
+_HOST_LOCK = {Resource.CPU: AdvisoryLock.CPU_GRANTS, Resource.MEMORY: AdvisoryLock.MEMORY_GRANTS}
 BYTES = frozenset({Resource.MEMORY, Resource.STORAGE})
 
 
@@ -122,8 +122,7 @@ def _check_gpus(terms: Terms, model: GpuModel, during: Interval, without: Collec
 
 def _check_host(terms: Terms, during: Interval, without: Collection[int]) -> None:
     resource = Resource(terms.resource)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [HOST_LOCK[resource]])
+    advisory.take(_HOST_LOCK[resource])
     total = host_totals().of(resource)
     claims = live_claims().filter(resource=resource, during__overlap=to_range(during)).exclude(pk__in=list(without))
     rows = [(to_interval(r), amount) for r, amount in claims.values_list("during", "guaranteed")]

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 import structlog
-from django.db import connection
 
-from kernel import clock
+from kernel import advisory, clock
+from kernel.advisory import AdvisoryLock
 from kernel.errors import LockTimeout
 from kernel.unit import unit_of_work
 from scheduling import wake
@@ -20,7 +20,6 @@ from scheduling.services.apply import Applied, starts_apply
 from scheduling.snapshot import load_snapshot
 from scheduling.states import JobState
 
-LEADER_LOCK = 7_310_002
 ROUNDS = 5
 """Decisions in a row when wishes keep coming or a start no longer fitted; beat goes on from there."""
 _REASON = ("reason", "reason_code", "reason_data")
@@ -63,7 +62,7 @@ def decide_and_apply(now: datetime) -> list[Round]:
 def _one_round(now: datetime) -> Round | None:
     began = time.process_time()
     with unit_of_work():
-        if not _is_leader():
+        if not advisory.take_if_free(AdvisoryLock.SCHEDULER):
             return None
         wake.take_wish()
         snapshot = load_snapshot(now)
@@ -74,12 +73,6 @@ def _one_round(now: datetime) -> Round | None:
         _write_reasons(decision)
         _keep(snapshot, decision, applied, now, time.process_time() - began)
     return Round(applied.started, applied.dropped, len(decision.wait))
-
-
-def _is_leader() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LEADER_LOCK])
-        return bool(cursor.fetchone()[0])
 
 
 def _write_reasons(decision: Decision) -> None:
