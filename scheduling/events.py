@@ -5,6 +5,8 @@ from django.db.models import QuerySet
 from kernel.models import OutboxEvent
 from kernel.outbox import subscribe
 from kernel.unit import lock, unit_of_work
+from projects.models import Project
+from projects.states import ProjectState
 from scheduling import wake
 from scheduling.models import Job
 from scheduling.services.acts import cancel_waiting, stop_live
@@ -42,16 +44,30 @@ def node_changed(_event: OutboxEvent) -> None:
 
 
 def jobs_stop(project_id: int) -> int:
-    """Cancel or stop all jobs of a project that is not active any more and return how many. Locks each job."""
+    """Cancel or stop all jobs of a project that is not active any more and return how many.
+
+    A closed project's paused jobs are cancelled too; a suspended one keeps them. News may come late: a project that
+    is active again keeps all. Locks the project and each job.
+    """
     with unit_of_work():
-        jobs = lock({Job: list(_unfinished(project_id).values_list("pk", flat=True))})[Job]
-        for job in jobs.values():
-            if job.state == JobState.QUEUED:
-                cancel_waiting(job, "project_state", _TEXT, actor=None)
-            elif job.state in _STOPPABLE:
+        rows = lock({Project: [project_id], Job: list(_unfinished(project_id).values_list("pk", flat=True))})
+        ends = _ends(ProjectState(rows[Project][project_id].state))
+        jobs = [job for job in rows[Job].values() if job.state in ends]
+        for job in jobs:
+            if job.state in _STOPPABLE:
                 stop_live(job, "project", _TEXT, actor=None)
+            else:
+                cancel_waiting(job, "project_state", _TEXT, actor=None)
     return len(jobs)
 
 
+def _ends(state: ProjectState) -> frozenset[JobState]:
+    """In which states a job does not go on when its project is in this one."""
+    if state == ProjectState.ACTIVE:
+        return frozenset()
+    kept = {JobState.PAUSED} if state == ProjectState.SUSPENDED else set()
+    return frozenset({JobState.QUEUED, JobState.PAUSED, *_STOPPABLE} - kept)
+
+
 def _unfinished(project_id: int) -> QuerySet[Job]:
-    return Job.objects.filter(project=project_id, state__in=[JobState.QUEUED, *_STOPPABLE])
+    return Job.objects.filter(project=project_id, state__in=[JobState.QUEUED, JobState.PAUSED, *_STOPPABLE])

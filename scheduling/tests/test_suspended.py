@@ -110,6 +110,30 @@ def test_the_news_cancels_what_waits_and_stops_what_runs(act: str) -> None:
     assert events.jobs_stop(project.pk) == 0  # the news again
 
 
+def test_late_news_does_not_hurt_a_project_that_is_active_again() -> None:
+    fake = make.node()
+    project = make.project()
+    suspend(project)
+    projects.project_resume(actor=make.admin(), project_id=project.pk)
+    job, waiting = make.running_job(project, [fake]), make.job(project)
+    deliver_due()
+    job.refresh_from_db()
+    waiting.refresh_from_db()
+    assert (job.state, waiting.state) == (JobState.RUNNING, JobState.QUEUED)
+
+
+@pytest.mark.parametrize(("act", "left"), [("project_suspend", JobState.PAUSED), ("project_close", JobState.CANCELLED)])
+def test_a_paused_job_waits_for_a_suspended_project_and_ends_with_a_closed_one(act: str, left: JobState) -> None:
+    make.node()
+    project = make.project()
+    job = make.job(project)
+    services.job_pause(actor=project.created_by, job_id=job.pk)
+    getattr(projects, act)(actor=make.admin(), project_id=project.pk, reason="over")
+    deliver_due()
+    job.refresh_from_db()
+    assert job.state == left
+
+
 def test_a_draft_or_foreign_project_takes_no_job() -> None:
     make.node()
     draft = registry.draft_project()
