@@ -10,6 +10,7 @@ from typing import Literal
 
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from inventory.models import DeviceState, GpuModel, Node, Pool, PoolKind
 from inventory.states import NodeState
@@ -95,13 +96,11 @@ def _quota(case: _Case) -> CheckItem:
     limits = {name: quota.limit for name, quota in case.quotas.items()}
     if all(limit is not None and asked > limit * MILLI for limit in limits.values()):
         named = ", ".join(f"{name}: {limit}" for name, limit in sorted(limits.items()))
-        text = _("The job asks for %(asked)s GPUs, more than the project's limit (%(limits)s).")
+        text = _("The job asks for %(asked)s, more than the project's limit (%(limits)s).")
         return CheckItem("quota", "block", text % {"asked": _gpus(asked), "limits": named})
     if not case.spec.is_preemptible and all(asked > quota.guaranteed * MILLI for quota in case.quotas.values()):
         named = ", ".join(f"{name}: {quota.guaranteed}" for name, quota in sorted(case.quotas.items()))
-        text = _(
-            "A job that is not preemptible runs inside the guarantee (%(named)s); this one asks for %(asked)s GPUs."
-        )
+        text = _("A job that is not preemptible runs inside the guarantee (%(named)s); this one asks for %(asked)s.")
         return CheckItem("quota", "warning", text % {"named": named, "asked": _gpus(asked)})
     return CheckItem("quota", "pass", _("The project has a quota that covers this job."))
 
@@ -113,10 +112,19 @@ def _size(case: _Case) -> CheckItem:
     least = max(1, -(-per_node // MILLI))
     fitting = rows.filter(here__gte=least).count()
     if fitting < nodes:
-        text = _("%(nodes)s nodes with %(gpus)s GPUs each are asked for; %(fitting)s such nodes exist.")
-        values = {"nodes": nodes, "gpus": _gpus(per_node), "fitting": fitting}
-        return CheckItem("size", "warning", text % values)
+        return CheckItem("size", "warning", _too_large(nodes, per_node, fitting))
     return CheckItem("size", "pass", _("There are nodes that can hold this job."))
+
+
+def _too_large(nodes: int, milli_per_node: int, fitting: int) -> str:
+    values = {"nodes": nodes, "gpus": _gpus(milli_per_node), "count": fitting}
+    if nodes == 1:
+        return _("No node has %(gpus)s of a model that this job may use.") % values
+    if not fitting:
+        return _("The job asks for %(nodes)s nodes with %(gpus)s each; there is no such node.") % values
+    one = "The job asks for %(nodes)s nodes with %(gpus)s each; there is only %(count)s such node."
+    many = "The job asks for %(nodes)s nodes with %(gpus)s each; there are only %(count)s such nodes."
+    return ngettext(one, many, fitting) % values
 
 
 def _data(case: _Case) -> CheckItem:
@@ -148,12 +156,18 @@ def _log_level(case: _Case) -> CheckItem:
 def _checkpoint(case: _Case) -> CheckItem:
     interval = case.spec.checkpoint_interval_s
     if not case.spec.checkpoint_dir:
-        text = _("No checkpoint folder is declared: what is stopped starts from the beginning.")
+        text = _("No checkpoint folder is declared: a job that is stopped starts again from the beginning.")
+        return CheckItem("checkpoint", "warning", text)
+    if not case.spec.checkpoint_dir.startswith("/"):
+        text = _(
+            "The checkpoint folder is relative, so it lies in the job's own folder, which the node deletes with the "
+            "attempt: a later attempt cannot go on from it. Name an absolute path in storage that outlives it."
+        )
         return CheckItem("checkpoint", "warning", text)
     if interval is None:
-        return CheckItem("checkpoint", "warning", _("No checkpoint interval is stated; 30 minutes is recommended."))
+        return CheckItem("checkpoint", "warning", _("No checkpoint interval is stated; at most 30 minutes is advised."))
     if interval > CHECKPOINT_INTERVAL_S:
-        text = _("A checkpoint every %(minutes)s minutes; 30 minutes is recommended.")
+        text = _("A checkpoint is written every %(minutes)s minutes; at most 30 minutes is advised.")
         return CheckItem("checkpoint", "warning", text % {"minutes": f"{interval / 60:g}"})
     return CheckItem("checkpoint", "pass", _("Checkpoints are declared, at most 30 minutes apart."))
 
@@ -161,7 +175,7 @@ def _checkpoint(case: _Case) -> CheckItem:
 def _max_runtime(case: _Case) -> CheckItem:
     asked = case.spec.max_runtime_s
     if asked is None:
-        text = _("No max runtime is set: nobody can plan with the end of this job.")
+        text = _("No max runtime is set: nobody can plan for its end.")
         return CheckItem("max_runtime", "warning", text)
     bound = _widest_bound(case)
     if bound is not None and asked > bound:
@@ -181,20 +195,27 @@ def _widest_bound(case: _Case) -> int | None:
 def _retries(case: _Case) -> CheckItem:
     if case.spec.max_retries == 0:
         return CheckItem("auto_retry", "warning", _("Auto-retry is off: a failure ends the job."))
-    text = _("A failed run is tried again up to %(n)s times.") % {"n": case.spec.max_retries}
-    return CheckItem("auto_retry", "pass", text)
+    text = ngettext(
+        "A failed run is tried again once.", "A failed run is tried again up to %(n)s times.", case.spec.max_retries
+    )
+    return CheckItem("auto_retry", "pass", text % {"n": case.spec.max_retries})
 
 
 def _env(case: _Case) -> CheckItem:
     suspicious = sorted(key for key, value in case.spec.env.items() if value and _SECRET.search(key))
     if suspicious:
-        text = _("%(keys)s looks like a secret: values of variables are readable by the whole project.")
+        text = ngettext(
+            "%(keys)s looks like a secret: the whole project can read the values of variables.",
+            "%(keys)s look like secrets: the whole project can read the values of variables.",
+            len(suspicious),
+        )
         return CheckItem("env", "warning", text % {"keys": ", ".join(suspicious)[:200]})
     return CheckItem("env", "pass", _("No variable looks like a secret."))
 
 
 def _gpus(milli: int) -> str:
-    return f"{milli / MILLI:g}"
+    amount = f"{milli / MILLI:g}"
+    return ngettext("%(amount)s GPU", "%(amount)s GPUs", 1 if milli == MILLI else 2) % {"amount": amount}
 
 
 _CHECKS: tuple[Callable[[_Case], CheckItem], ...] = (

@@ -4,7 +4,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, QuerySet, Value
 
-from kernel.unit import lock, unit_of_work
+from kernel import sweep
+from kernel.unit import lock
 from scheduling.models import Attempt, Job
 from scheduling.services.attempts import request_stop
 from scheduling.states import AttemptState
@@ -13,18 +14,20 @@ MARGIN = timedelta(seconds=60)
 
 
 def attempts_stop_overdue(now: datetime) -> int:
-    """Ask every attempt that has run a minute longer than it may to stop; return how many. Locks each job."""
-    overdue = list(_overdue(now).values_list("pk", "job_id"))
-    return sum(_stop(attempt_id, job_id, now) for attempt_id, job_id in overdue)
+    """Ask every attempt that has run a minute longer than it may to stop; return how many.
+
+    Locks each job; one that cannot be stopped does not keep the others.
+    """
+    job_ids = _overdue(now).order_by("job_id").values_list("job_id", flat=True)
+    return sum(sweep.each("stop_overdue", job_ids, lambda job_id: _stop(job_id, now)))
 
 
-def _stop(attempt_id: int, job_id: int, now: datetime) -> bool:
-    with unit_of_work():
-        job: Job = lock({Job: [job_id]})[Job][job_id]
-        attempt = _overdue(now).filter(pk=attempt_id).first()
-        if attempt is None:
-            return False
-        request_stop(job, attempt, "timeout", actor=None)
+def _stop(job_id: int, now: datetime) -> bool:
+    job: Job = lock({Job: [job_id]})[Job][job_id]
+    attempt = _overdue(now).filter(job=job_id).first()
+    if attempt is None:
+        return False
+    request_stop(job, attempt, "timeout", actor=None)
     return True
 
 

@@ -6,9 +6,9 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Extract, Now
 
 from agent.messages import ExitRecord
-from kernel import clock
+from kernel import clock, sweep
 from kernel.states import transition
-from kernel.unit import lock, unit_of_work
+from kernel.unit import lock
 from scheduling.models import AttemptMember, Job
 from scheduling.services.attempts import settle
 from scheduling.services.release import is_unfetched, member_end
@@ -16,23 +16,23 @@ from scheduling.states import AttemptState
 
 
 def members_lose_sight() -> int:
-    """Turn every live member of a silent node *unknown* and return how many. Locks their jobs, one by one.
+    """Turn every live member of a silent node *unknown* and return how many. Locks their jobs, one by one; one that
+    cannot be changed does not keep the others.
 
     What the node has never fetched cannot run there: it ends, and its job goes back to its place in the queue.
     """
     job_ids = _silent_members().order_by("attempt__job_id").values_list("attempt__job_id", flat=True).distinct()
-    return sum(_lose_sight(job_id) for job_id in list(job_ids))
+    return sum(sweep.each("lose_sight", job_ids, _lose_sight))
 
 
 def _lose_sight(job_id: int) -> int:
-    with unit_of_work():
-        job: Job = lock({Job: [job_id]})[Job][job_id]
-        members = list(_silent_members().filter(attempt__job=job_id).select_related("attempt", "node"))
-        for member in members:
-            _unknown(member, clock.now())
-        for member in members:
-            attempt = member.attempt
-            settle(job, attempt, list(attempt.members.order_by("rank")), actor=None)
+    job: Job = lock({Job: [job_id]})[Job][job_id]
+    members = list(_silent_members().filter(attempt__job=job_id).select_related("attempt", "node"))
+    for member in members:
+        _unknown(member, clock.now())
+    for member in members:
+        attempt = member.attempt
+        settle(job, attempt, list(attempt.members.order_by("rank")), actor=None)
     return len(members)
 
 

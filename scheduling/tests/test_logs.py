@@ -42,7 +42,7 @@ STEPS = st.lists(
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=STEPS, data=st.binary(max_size=200))
+@given(steps=STEPS, data=st.binary(min_size=60, max_size=200))
 def test_the_stored_log_is_the_nodes_log(steps: list[tuple[str, int]], data: bytes, two_members: Any) -> None:
     (fake, first), (other, second), job = two_members()
     sender = Sender(fake, first, data)
@@ -104,6 +104,15 @@ def test_what_was_read_stays_where_it_was() -> None:
     assert selectors.log_read(job.pk, 4) == selectors.LogPart(b"ef", 6)
     assert selectors.log_read(job.pk, 6) == selectors.LogPart(b"", 6)
     assert selectors.log_read(job.pk, 99) == selectors.LogPart(b"", 99)
+
+
+def test_a_piece_that_would_leave_a_gap_is_not_stored() -> None:
+    fake = make.node()
+    job = make.running_job(make.project(), [fake])
+    [member] = make.members_of(job)
+    for offset, data, expected in ((0, b"abc", 3), (5, b"fgh", 3), (4, b"efgh", 3), (2, b"cde", 5), (1, b"b", 5)):
+        assert services.log_append(node=fake.node, member_id=member.pk, offset=offset, data=data) == expected
+    assert selectors.log_read(job.pk).data == b"abcde"
 
 
 def test_logs_outlive_their_member_and_are_of_its_node_alone() -> None:

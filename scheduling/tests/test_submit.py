@@ -116,6 +116,7 @@ def test_a_max_runtime_above_the_pools_bound_blocks(project: Project) -> None:
         ({"checkpoint_dir": "/c"}, "checkpoint", "warning"),
         ({"checkpoint_dir": "/c", "checkpoint_interval_s": 3600}, "checkpoint", "warning"),
         ({"checkpoint_dir": "/c", "checkpoint_interval_s": 1800}, "checkpoint", "pass"),
+        ({"checkpoint_dir": "c", "checkpoint_interval_s": 1800}, "checkpoint", "warning"),
         ({}, "max_runtime", "warning"),
         ({"max_runtime_s": 60}, "max_runtime", "pass"),
         ({}, "auto_retry", "warning"),
@@ -138,6 +139,43 @@ def test_a_max_runtime_above_the_pools_bound_blocks(project: Project) -> None:
 def test_every_point_has_its_level_and_a_sentence(project: Project, changes: Any, code: str, level: str) -> None:
     item = checked(project, **changes)[code]
     assert (item.level, item.text[-1]) == (level, ".")
+
+
+def test_a_relative_checkpoint_folder_is_warned_of_with_its_reason(project: Project) -> None:
+    text = checked(project, checkpoint_dir="out/ckpt", checkpoint_interval_s=60)["checkpoint"].text
+    assert "deletes with the attempt" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "text"),
+    [
+        ({"milli_gpus": 8000}, "size", "No node has 8 GPUs of a model that this job may use."),
+        (
+            {"milli_gpus": 16000, "nodes_exact": 2},
+            "size",
+            "The job asks for 2 nodes with 8 GPUs each; there is no such node.",
+        ),
+        (
+            {"milli_gpus": 2000, "nodes_exact": 2},
+            "size",
+            "The job asks for 2 nodes with 1 GPU each; there is only 1 such node.",
+        ),
+        ({"max_retries": 1}, "auto_retry", "A failed run is tried again once."),
+        ({"max_retries": 3}, "auto_retry", "A failed run is tried again up to 3 times."),
+        (
+            {"env": {"A_TOKEN": "x"}},
+            "env",
+            "A_TOKEN looks like a secret: the whole project can read the values of variables.",
+        ),
+        (
+            {"env": {"A_TOKEN": "x", "B_TOKEN": "x"}},
+            "env",
+            "A_TOKEN, B_TOKEN look like secrets: the whole project can read the values of variables.",
+        ),
+    ],
+)
+def test_sentences_agree_with_their_numbers(project: Project, changes: Any, code: str, text: str) -> None:
+    assert checked(project, **changes)[code].text == text
 
 
 def test_warnings_are_kept_with_the_job(project: Project) -> None:

@@ -42,12 +42,14 @@ def test_an_older_message_that_comes_late_changes_nothing() -> None:
     [member] = make.members_of(job)
     late = fake.message()
     without_it = make.replace_sync(late, members=())
+    fake.logs[member.pk] = b"not sent yet"
     fake.end(member.pk)
     fake.sync()
     for old in (late, without_it):
         reply = fake.send(old)
         assert reply.forget == ()
         assert state(job) == JobState.SUCCEEDED
+        assert not AttemptMember.objects.get(pk=member.pk).is_forgotten
 
 
 def test_a_lost_push_is_healed_by_the_next_sync() -> None:
