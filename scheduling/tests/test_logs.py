@@ -41,7 +41,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, data=st.binary(min_size=60, max_size=200))
 def test_the_stored_log_is_the_nodes_log(steps: list[tuple[str, int]], data: bytes, two_members: Any) -> None:
     (fake, first), (other, second), job = two_members()

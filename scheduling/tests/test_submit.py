@@ -149,11 +149,11 @@ def test_a_relative_checkpoint_folder_is_warned_of_with_its_reason(project: Proj
 @pytest.mark.parametrize(
     ("changes", "code", "text"),
     [
-        ({"milli_gpus": 8000}, "size", "No node has 8 GPUs of a model that this job may use."),
+        ({"milli_gpus": 16000}, "size", "No node has 16 GPUs of a model that this job may use."),
         (
-            {"milli_gpus": 16000, "nodes_exact": 2},
+            {"milli_gpus": 32000, "nodes_exact": 2},
             "size",
-            "The job asks for 2 nodes with 8 GPUs each; there is no such node.",
+            "The job asks for 2 nodes with 16 GPUs each; there is no such node.",
         ),
         (
             {"milli_gpus": 2000, "nodes_exact": 2},
