@@ -12,7 +12,7 @@ from inventory.models import Node
 from inventory.selectors import LISTENED_TO, silent_nodes
 from inventory.services.hardware import as_stored, catalogue_models, devices_update, node_fields
 from inventory.states import NodeState
-from kernel import clock, outbox
+from kernel import clock, outbox, sweep
 from kernel.states import transition
 from kernel.unit import lock, unit_of_work
 
@@ -75,16 +75,19 @@ def node_mark_silent(now: datetime) -> list[Node]:
     ``now`` is the database's clock. Its attempts become *unknown*, not ended: that is scheduling's to say when it
     reads ``node.state_changed``. One node that cannot be changed does not keep the others.
     """
-    lost = []
-    for pk in silent_nodes(now).values_list("pk", flat=True):
-        with unit_of_work():
-            node: Node = lock({Node: [pk]})[Node][pk]
-            if not silent_nodes(now).filter(pk=pk).exists():
-                continue
-            _change(node, "lose", _("The agent is silent."))
-            lost.append(node)
+    found = sweep.each("node_silent", silent_nodes(now).values_list("pk", flat=True), lambda pk: _lose(pk, now))
+    lost = [node for node in found if node is not None]
+    for node in lost:
         _log.warning("node_silent", node=node.name, last_seen_at=node.last_seen_at)
     return lost
+
+
+def _lose(node_id: int, now: datetime) -> Node | None:
+    node: Node = lock({Node: [node_id]})[Node][node_id]
+    if not silent_nodes(now).filter(pk=node_id).exists():
+        return None
+    _change(node, "lose", _("The agent is silent."))
+    return node
 
 
 def _change(node: Node, event: str, reason: str) -> None:
