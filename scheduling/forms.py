@@ -75,7 +75,10 @@ class JobForm(forms.Form):
         required=False,
         max_length=500,
         label=gettext_lazy("Checkpoint folder"),
-        help_text=gettext_lazy("Relative to the job's own folder, or absolute. What is stopped goes on from there."),
+        help_text=gettext_lazy(
+            "An absolute path in storage that outlives the attempt; what is stopped goes on from there. A relative "
+            "one lies in the job's own folder and is deleted with it."
+        ),
     )
     checkpoint_interval_m = forms.DecimalField(
         required=False, min_value=Decimal("0.1"), initial=30, decimal_places=1, label=gettext_lazy("Checkpoint every")
