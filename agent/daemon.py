@@ -79,6 +79,7 @@ class Agent:
             for thread in self._threads:
                 thread.join(timeout=0.5)
             self.source.close()
+            self._home.leave_no_empty_folder()
 
     def _serve(self, enrolled: Enrolled) -> None:
         settings, home = self._settings, self._home

@@ -1,5 +1,6 @@
 """The agent's home folder: one agent at a time, and what it must remember between starts."""
 
+import contextlib
 import fcntl
 import hashlib
 import logging
@@ -64,6 +65,11 @@ class Home:
     def close(self) -> None:
         """Let another agent in."""
         os.close(self._lock)
+
+    def leave_no_empty_folder(self) -> None:
+        """Remove the folder beside the home once no job is in it; the next agent makes it again if it needs one."""
+        with contextlib.suppress(OSError):
+            (JOBS_BESIDE / self.tag).rmdir()
 
     def jobs_beside(self) -> Path | None:
         """Where job folders go when a job's own user could not reach them under the home folder, else None."""

@@ -82,7 +82,8 @@ def test_under_a_closed_home_jobs_get_a_folder_that_their_user_can_reach(
         portal.forget = {3}
     eventually(lambda: not any(beside.iterdir()), "both folders deleted")
     assert not agent.member(3).exists()
-    beside.rmdir()
+    agent.end()
+    assert not beside.exists()
 
 
 def test_without_a_control_group_the_watchdog_names_limit_and_use(open_folder: Path) -> None:

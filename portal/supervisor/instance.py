@@ -58,8 +58,11 @@ class Instance:
             # The unprivileged user of the database may pass through, and sees nothing on its way.
             self.folder.mkdir(parents=True, exist_ok=True)
             self.folder.chmod(0o711)
-            for part in (self.secrets, self.logs, self.artefacts, self.valkey, self.agents, self.folder / "beat"):
+            for part in (self.secrets, self.logs, self.artefacts, self.valkey, self.folder / "beat"):
                 part.mkdir(mode=0o700, exist_ok=True)
+            # So may the users that jobs run as: each has its own folder below, as the agent's home says.
+            self.agents.mkdir(exist_ok=True)
+            self.agents.chmod(0o711)
             self.run.mkdir(mode=0o711, exist_ok=True)
             for name in SECRETS:
                 self.keep_secret(name, secrets.token_urlsafe(32))
