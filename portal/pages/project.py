@@ -1,5 +1,6 @@
 """One project: the registry's facts with what it holds, uses and runs."""
 
+import math
 from collections import defaultdict
 from datetime import date, timedelta
 
@@ -27,6 +28,7 @@ from scheduling.selectors import DayUsage, gpu_hours_by_day, listed
 DAYS = 14
 MOST_JOBS = 10
 LATEST = 6
+MOST_DECIMALS = 4
 
 
 @require_GET
@@ -84,4 +86,6 @@ def _day(day: date, hours: dict[str, float], today: date) -> Day:
 
 def hours_text(hours: float) -> str:
     """GPU-hours; under one with two figures that say something, for projects that have only begun."""
-    return number(hours, 2 if hours < 0.1 else 1) if 0 < hours < 1 else gpu_hours(hours)
+    if not 0 < hours < 1:
+        return gpu_hours(hours)
+    return number(hours, min(MOST_DECIMALS, 1 - math.floor(math.log10(hours))))

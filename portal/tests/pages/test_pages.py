@@ -13,6 +13,7 @@ from accounts.tests import factories as people
 from inventory.models import Node
 from kernel import clock
 from portal.pages import columns
+from portal.pages.project import hours_text
 from portal.tests.pages import world
 from scheduling.tests import factories
 
@@ -72,6 +73,14 @@ def test_gpu_hours_of_the_project_are_those_of_the_ledger(where: world.World) ->
     with clock.frozen(clock.now() + timedelta(hours=3)):
         page = shown(people.browser(where.lead), f"/projects/{where.project.pk}/")
     assert "6.0 in 14 days" in page
+
+
+@pytest.mark.parametrize(
+    ("hours", "said"),
+    [(0.0, "0"), (0.00002, "0.0000"), (0.00223, "0.0022"), (0.034, "0.034"), (0.5, "0.50"), (1.0, "1.0"), (12.4, "12")],
+)
+def test_the_first_seconds_of_use_are_not_said_to_be_nothing(hours: float, said: str) -> None:
+    assert hours_text(hours) == said
 
 
 def test_the_cluster_counts_what_is_held_free_and_silent(where: world.World) -> None:

@@ -1,0 +1,1 @@
+"""A real Chromium against a real instance: web server, workers, scheduler, two agents."""
