@@ -39,8 +39,10 @@ StopReason = Literal["user", "timeout", "preempted", "project", "superseded"]
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Instant = Annotated[datetime, Meta(tz=True)]
-Count = Annotated[int, Meta(ge=0)]
-Id = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Few = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Code = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Id = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 Percent = Annotated[float, Meta(ge=0, le=100)]
 
 
@@ -53,7 +55,7 @@ class DeviceReport(Struct, frozen=True):
     """One accelerator as the node sees it. Identity is the UUID; the index is for people only."""
 
     uuid: Name
-    index: Count
+    index: Few
     gpu_model: Name
     memory_bytes: Count
     is_simulated: bool
@@ -64,7 +66,7 @@ class Hardware(Struct, frozen=True):
     """What the node has. ``network_bps`` and ``interconnect`` are empty where the node cannot tell."""
 
     hostname: Name
-    cpus: Count
+    cpus: Few
     memory_bytes: Count
     disk_bytes: Count
     devices: tuple[DeviceReport, ...]
@@ -98,8 +100,8 @@ class ExitRecord(Struct, frozen=True):
     """
 
     cause: ExitCause
-    exit_code: int | None
-    signal: int | None
+    exit_code: Code | None
+    signal: Code | None
     started_at: Instant | None
     ended_at: Instant
     message: str = ""
@@ -203,7 +205,7 @@ class DeviceSeries(Struct, frozen=True):
     utilisation_pct: tuple[Percent | None, ...]
     memory_used_bytes: tuple[Count | None, ...]
     power_mw: tuple[Count | None, ...]
-    temperature_c: tuple[int | None, ...]
+    temperature_c: tuple[Code | None, ...]
     energy_mj: tuple[Count | None, ...]
     clock_mhz: tuple[Count | None, ...]
 

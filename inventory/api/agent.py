@@ -10,10 +10,13 @@ from rest_framework.views import APIView
 from agent import messages
 from inventory.api.authentication import IsNode, NodeAuthentication
 from inventory.errors import UnknownNode
-from inventory.services import node_enrol
+from inventory.services import node_enrol, require_protocol
+from kernel.api.parsers import require_storable
 from kernel.errors import Invalid
 
 T = TypeVar("T")
+NUL = rb"\u0000"
+"""How JSON writes the one character that PostgreSQL has no text for."""
 
 
 class AgentView(APIView):
@@ -30,14 +33,19 @@ class AgentView(APIView):
 
 
 def decoded(request: Request, kind: type[T]) -> T:
-    """The body as this message. Raises ``Invalid`` that names the place: ``$.hardware.cpus``."""
+    """The body as this message. Raises ``Invalid`` that names the place (``$.hardware.cpus``) and, for a message of
+    another protocol, ``ProtocolMismatch``."""
     try:
-        return msgspec.json.decode(request.body, type=kind)
+        message = msgspec.json.decode(request.body, type=kind)
+        if NUL in request.body:
+            require_storable(msgspec.json.decode(request.body))
     except msgspec.ValidationError as error:
         text, _separator, place = str(error).partition(" - at `")
         raise Invalid({place.rstrip("`") or "$": text}) from error
     except msgspec.DecodeError as error:
         raise Invalid({"$": str(error)}) from error
+    require_protocol(getattr(message, "protocol", messages.PROTOCOL))
+    return message
 
 
 def answer(message: msgspec.Struct, status: int = 200) -> HttpResponse:

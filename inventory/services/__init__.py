@@ -5,6 +5,7 @@ from inventory.services.enrolment import (
     enrolment_token_issue,
     enrolment_token_revoke,
     node_enrol,
+    require_protocol,
 )
 from inventory.services.pools import (
     PoolSpec,
@@ -33,4 +34,5 @@ __all__ = [
     "pool_create",
     "pool_edit",
     "price_set",
+    "require_protocol",
 ]

@@ -123,9 +123,7 @@ def node_enrol(*, message: messages.Enrol) -> messages.Enrolled:
     credentials (the old token is dead) and keeps its capacity. Locks GPU models and node. Raises
     ``UnknownEnrolmentToken`` (401), ``EnrolmentTokenSpent``, ``ProtocolMismatch``, ``DeviceElsewhere`` (409).
     """
-    if message.protocol != messages.PROTOCOL:
-        text = _("The agent speaks protocol %(theirs)s, this portal %(ours)s.")
-        raise ProtocolMismatch(text % {"theirs": message.protocol, "ours": messages.PROTOCOL})
+    require_protocol(message.protocol)
     with unit_of_work():
         token = _redeem(message.enrolment_token)
         models = catalogue_models(message.hardware.devices)
@@ -144,6 +142,13 @@ def node_enrol(*, message: messages.Enrol) -> messages.Enrolled:
         after = {"node": node.name, "pool": token.pool.name, "source": node.source, "capacity": accepted}
         audit.record("node.enrolled", actor=token.issued_by, subject=node, after=after)
     return messages.Enrolled(node.pk, node.name, secret, messages.node_queue(node.pk))
+
+
+def require_protocol(theirs: int) -> None:
+    """Refuse what an agent of another version says; guessing what it means would be worse. ``ProtocolMismatch``."""
+    if theirs != messages.PROTOCOL:
+        text = _("The agent speaks protocol %(theirs)s, this portal %(ours)s.")
+        raise ProtocolMismatch(text % {"theirs": theirs, "ours": messages.PROTOCOL})
 
 
 def _redeem(secret: str) -> EnrolmentToken:

@@ -26,10 +26,15 @@ class StorableJSONParser(JSONParser):
             body = super().parse(stream, media_type, parser_context)
         except RecursionError:
             raise ParseError(_("JSON is nested too deeply.")) from None
-        faults = dict(_faults(body, ()))
-        if faults:
-            raise Invalid(faults)
+        require_storable(body)
         return body
+
+
+def require_storable(body: Any) -> None:
+    """Raise ``Invalid`` naming every place of decoded JSON that the database could not hold."""
+    faults = dict(_faults(body, ()))
+    if faults:
+        raise Invalid(faults)
 
 
 def _faults(value: Any, place: tuple[str, ...]) -> Iterator[tuple[str, str]]:
