@@ -14,6 +14,7 @@ from scheduling.services.attempts import settle
 from scheduling.services.launches import grace_s
 from scheduling.services.release import is_ended
 from scheduling.services.reports import is_quiet, report_apply
+from scheduling.services.skew import reports_of
 from scheduling.states import AttemptState
 
 Reports = Mapping[int, MemberReport]
@@ -30,10 +31,11 @@ def node_sync(*, node: Node, sync: Sync) -> SyncReply:
     """Keep what the node reports, bring its members' attempts and jobs in line, and say what it should do.
 
     First the node's own report in a unit of its own (inventory), then, where a member changed, one unit that
-    locks the jobs on this node. A message older than one of the same boot changes nothing but is answered.
+    locks the jobs on this node. A message older than one of the same boot changes nothing but is answered. What it
+    says of instants counts by the portal's clock.
     """
+    reports = reports_of(sync, clock.now())
     reported = node_report(node=node, sync=sync)
-    reports = {report.member_id: report for report in sync.members}
     held = held_members(node)
     if reported.is_current and held:
         held = _take_in(node, held, reports)
