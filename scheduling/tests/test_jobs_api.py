@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import Scope
 from accounts.tests import factories as people
+from inventory.models import GpuModel
 from projects.models import Project
 from projects.tests import factories as registry
 from scheduling.models import Job
@@ -74,7 +75,7 @@ def test_a_job_has_sensible_defaults(project: Project, lead: APIClient) -> None:
 
 
 def test_a_part_of_a_gpu_and_a_model_by_name_or_id(project: Project, lead: APIClient) -> None:
-    model = Job.gpu_models.field.related_model.objects.get()
+    model = GpuModel.objects.get()
     by_name = lead.post(JOBS, body(project, gpus=0.25, gpu_model=model.name)).json()
     by_id = lead.post(JOBS, body(project, gpus="0.5", gpu_models=[model.pk])).json()
     assert (by_name["gpus"], by_name["gpu_models"]) == (0.25, [model.name])

@@ -10,12 +10,12 @@ import httpx
 import pytest
 import uvicorn
 from django.conf import settings
+from django.core.asgi import get_asgi_application
 from django.db import connection, connections
 from django.test import Client
 
 from accounts.services import person_deactivate
 from accounts.tests import factories as people
-from portal.asgi import application
 from projects.models import Project
 from scheduling.tests import factories
 from scheduling.views import log
@@ -46,7 +46,9 @@ def base_url() -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    server = Server(uvicorn.Config(application, host="127.0.0.1", port=port, lifespan="off", log_level="warning"))
+    server = Server(
+        uvicorn.Config(get_asgi_application(), host="127.0.0.1", port=port, lifespan="off", log_level="warning")
+    )
     thread = threading.Thread(target=_serve, args=(server,))
     thread.start()
     _wait_for(port)

@@ -35,7 +35,7 @@ class Demo(Running):
             env={**os.environ, "SLUICE_DEMO_PASSWORD": self.password},
         )
         assert self.process.stdout is not None
-        return self.process.stdout.readline()
+        return str(self.process.stdout.readline())
 
 
 @pytest.fixture(scope="session")

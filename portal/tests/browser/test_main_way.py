@@ -146,7 +146,7 @@ def looks_around(lead: Visitor, admin: Visitor, address: str) -> None:
             (lead, ("/", "/jobs/?owner=all", address)),
             (admin, ("/", "/cluster/", "/cluster/nodes/1")),
         ):
-            visitor.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+            visitor.page.emulate_media(color_scheme=theme)
             for path in paths:
                 visitor.goes_to(path)
                 visitor.finds_no_barrier()
