@@ -3,7 +3,6 @@
 import fcntl
 import logging
 import os
-import shutil
 import uuid
 from pathlib import Path
 from typing import TypeVar
@@ -111,24 +110,53 @@ class MemberFolder:
         return [moved, *left]
 
 
-def _open_folders(root: Path) -> None:
-    """A job may have closed folders of its own, and then even their owner cannot empty them."""
-    waiting = [root]
-    while waiting:
-        folder = waiting.pop()
-        folder.chmod(0o700)
-        with os.scandir(folder) as entries:
-            waiting += [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+def _empty(folder: int, top: int) -> list[str]:
+    """Delete the files of an open folder; move its folders to ``top``. Returns the names they have there."""
+    is_root = os.geteuid() == 0
+    with os.scandir(folder) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    folders = []
+    for name, is_folder in found:
+        if not is_folder:
+            os.unlink(name, dir_fd=folder)
+            continue
+        if not is_root:
+            # A job may have closed folders of its own, and then even their owner can neither move nor empty them.
+            os.chmod(name, 0o700, dir_fd=folder)
+        moved = name if folder == top else uuid.uuid4().hex
+        os.rename(name, moved, src_dir_fd=folder, dst_dir_fd=top)
+        folders.append(moved)
+    return folders
+
+
+def _delete_tree(path: Path) -> None:
+    """Delete a folder, however deep it is: what lies below moves up before it is entered, so that neither a path nor
+    a stack grows with the depth that a job chose. Links are not followed, not even one put there meanwhile: as root
+    that would delete what another names. Raises OSError."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    top = os.open(path, flags)
+    try:
+        os.fchmod(top, 0o700)
+        waiting = _empty(top, top)
+        while waiting:
+            name = waiting.pop()
+            folder = os.open(name, flags, dir_fd=top)
+            try:
+                waiting += _empty(folder, top)
+            finally:
+                os.close(folder)
+            os.rmdir(name, dir_fd=top)
+    finally:
+        os.close(top)
+    path.rmdir()
 
 
 def delete(paths: list[Path]) -> None:
     """Delete folders for good; what resists is logged and tried again when the agent starts."""
     for path in paths:
-        shutil.rmtree(path, ignore_errors=True)
-        if not path.exists():
-            continue
         try:
-            _open_folders(path)
-            shutil.rmtree(path)
+            _delete_tree(path)
+        except FileNotFoundError:
+            log.debug("%s is gone already", path)
         except OSError as error:
             log.warning("%s not deleted: %s", path, error)

@@ -10,7 +10,7 @@ from agent.backoff import Backoff
 from agent.errors import LaunchRefused
 from agent.messages import DeviceReport, DeviceShare, Launch
 from agent.runner import checkpoints, keys, proctree
-from agent.runner.folders import MemberFolder
+from agent.runner.folders import MemberFolder, delete
 from agent.runner.keys import LaunchKeys
 from agent.runner.plan import Node, Taken, check_devices, make_plan
 from agent.tests.agent_process import launch
@@ -161,3 +161,38 @@ def test_a_process_is_named_by_pid_and_start_time() -> None:
     assert proctree.is_alive(own.pid, own.start_ticks)
     assert not proctree.is_alive(own.pid, own.start_ticks + 1)
     assert proctree.resident_bytes([own]) >= proctree.proportional_bytes([own]) > 1 << 20
+
+
+def deep_folder(top: Path, depth: int) -> None:
+    """Deeper than any path may be long, as a job can make it."""
+    before = os.open(".", os.O_RDONLY)
+    try:
+        top.mkdir()
+        os.chdir(top)
+        for _ in range(depth):
+            os.mkdir("d")  # noqa: PTH102 - relative to where we are, or the path would be too long
+            os.chdir("d")
+        Path("file").touch()
+    finally:
+        os.fchdir(before)
+        os.close(before)
+
+
+def test_a_folder_is_deleted_however_deep_a_job_made_it(tmp_path: Path) -> None:
+    deep_folder(tmp_path / "deep", 3000)
+    delete([tmp_path / "deep"])
+    assert not (tmp_path / "deep").exists()
+
+
+def test_deleting_follows_no_link_and_opens_what_a_job_closed(tmp_path: Path) -> None:
+    kept, top = tmp_path / "kept", tmp_path / "top"
+    kept.mkdir()
+    (kept / "file").touch()
+    (top / "closed/inside").mkdir(parents=True)
+    (top / "closed/inside/file").touch()
+    (top / "closed/link").symlink_to(kept)
+    (top / "closed/inside").chmod(0)
+    (top / "closed").chmod(0)
+    delete([top, tmp_path / "never-was"])
+    assert not top.exists()
+    assert (kept / "file").exists()
