@@ -23,3 +23,9 @@ def mark_silent() -> None:
 def stop_overdue() -> None:
     """The node ends a job at its max runtime; this is for a node that does not."""
     services.attempts_stop_overdue(clock.now())
+
+
+@shared_task(name="scheduling.forget_decisions", queue="dispatch", time_limit=120, ignore_result=True)
+def forget_decisions() -> None:
+    """Decisions explain the present; what came of them is in jobs and attempts."""
+    services.decisions_forget(clock.now())

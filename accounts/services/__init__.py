@@ -13,6 +13,7 @@ from accounts.services.people import (
 )
 from accounts.services.roles import role_grant, role_revoke
 from accounts.services.tokens import Issued, TokenTerms, token_issue, token_revoke
+from accounts.services.upkeep import sign_ins_forget
 
 __all__ = [
     "Issued",
@@ -24,6 +25,7 @@ __all__ = [
     "role_grant",
     "role_revoke",
     "service_account_create",
+    "sign_ins_forget",
     "token_issue",
     "token_revoke",
 ]

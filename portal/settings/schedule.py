@@ -8,6 +8,8 @@ from typing import Any
 BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "kernel-deliver-outbox": {"task": "kernel.deliver_outbox", "schedule": 5.0},
     "kernel-seal-audit": {"task": "kernel.seal_audit", "schedule": 10.0},
+    "kernel-forget-old": {"task": "kernel.forget_old", "schedule": 600.0, "options": {"expires": 600}},
+    "accounts-forget-sign-ins": {"task": "accounts.forget_sign_ins", "schedule": 3600.0, "options": {"expires": 3600}},
     "inventory-mark-silent-nodes": {
         "task": "inventory.mark_silent_nodes",
         "schedule": 10.0,
@@ -18,4 +20,9 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "scheduling-tick": {"task": "scheduling.tick", "schedule": 5.0, "options": {"expires": 10}},
     "scheduling-mark-silent": {"task": "scheduling.mark_silent", "schedule": 10.0, "options": {"expires": 20}},
     "scheduling-stop-overdue": {"task": "scheduling.stop_overdue", "schedule": 30.0, "options": {"expires": 60}},
+    "scheduling-forget-decisions": {
+        "task": "scheduling.forget_decisions",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
 }

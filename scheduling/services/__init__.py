@@ -1,7 +1,7 @@
 """What people, nodes and the clock do with jobs. One function per intention."""
 
 from scheduling.services.acts import job_cancel, job_pause, job_requeue, job_resume
-from scheduling.services.decide import decide_and_apply
+from scheduling.services.decide import decide_and_apply, decisions_forget
 from scheduling.services.jobs import job_clone, job_submit, spec_of
 from scheduling.services.launches import launch_for
 from scheduling.services.logs import log_append
@@ -13,6 +13,7 @@ from scheduling.services.sync import node_sync
 __all__ = [
     "attempts_stop_overdue",
     "decide_and_apply",
+    "decisions_forget",
     "job_cancel",
     "job_clone",
     "job_pause",

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -22,6 +22,7 @@ from scheduling.states import JobState
 
 ROUNDS = 5
 """Decisions in a row when wishes keep coming or a start no longer fitted; beat goes on from there."""
+DECISIONS_KEPT = timedelta(days=30)
 _REASON = ("reason", "reason_code", "reason_data")
 
 _log = structlog.get_logger(__name__)
@@ -57,6 +58,11 @@ def decide_and_apply(now: datetime) -> list[Round]:
         _log.warning("decision_put_off", reason="a row was held by someone else")
         wake.wake_scheduler()
     return rounds
+
+
+def decisions_forget(now: datetime) -> int:
+    """Delete decisions that are too old and return how many; each job's own reason and history stay."""
+    return DecisionRow.objects.filter(decided_at__lt=now - DECISIONS_KEPT).delete()[0]
 
 
 def _one_round(now: datetime) -> Round | None:

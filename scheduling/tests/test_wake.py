@@ -139,3 +139,14 @@ def test_silent_nodes_and_overdue_attempts_have_their_tasks() -> None:
     make.fall_silent(fake)
     tasks.mark_silent()
     assert make.attempt_of(job).state == "unknown"
+
+
+def test_decisions_are_kept_for_a_month() -> None:
+    make.node()
+    make.job(make.project(gpus=0))
+    tasks.tick()
+    made_at = Decision.objects.get().decided_at
+    for late, left in ((timedelta(days=30), 1), (timedelta(days=30, seconds=1), 0)):
+        with clock.frozen(made_at + late):
+            tasks.forget_decisions()
+        assert Decision.objects.count() == left
