@@ -10,9 +10,7 @@ from prometheus_client.registry import Collector
 from inventory.states import NodeState
 from kernel import clock
 from monitoring.selectors.latest import fresh_since
-from scheduling.states import JobState
-
-_FINAL = {JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED, JobState.TIMED_OUT}
+from scheduling.states import OVER, JobState
 
 
 class PortalCollector(Collector):
@@ -49,7 +47,7 @@ def _nodes() -> GaugeMetricFamily:
 
 def _jobs() -> GaugeMetricFamily:
     """Only what is not final: the finished ones would be counted anew at every scrape, for ever."""
-    live = [state.value for state in JobState if state not in _FINAL]
+    live = [state.value for state in JobState if state not in OVER]
     family = GaugeMetricFamily("sluice_jobs", "Jobs that are not final, by state", labels=["state"])
     query = "SELECT state, count(*) FROM scheduling_job WHERE state = ANY(%s) GROUP BY state"
     counts = dict(_rows(query, [live]))

@@ -6,8 +6,7 @@ from django.utils.translation import ngettext
 from projects.impact import describe_stopping
 from projects.models import Project
 from scheduling.models import MILLI, Job
-from scheduling.selectors.jobs import LIVE
-from scheduling.states import JobState
+from scheduling.states import LIVE, JobState
 
 MOST_NAMES = 10
 

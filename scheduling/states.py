@@ -21,7 +21,10 @@ class JobState(models.TextChoices):
 
 
 J = JobState
-_LIVE = (J.STARTING, J.RUNNING, J.PAUSING, J.STOPPING)
+LIVE = (J.STARTING, J.RUNNING, J.PAUSING, J.STOPPING)
+"""States of a job that has a live attempt."""
+OVER = frozenset({J.SUCCEEDED, J.FAILED, J.CANCELLED, J.TIMED_OUT})
+"""States in which a job stays unless a person acts."""
 JOB = Machine(
     "job",
     JobState,
@@ -43,10 +46,10 @@ JOB = Machine(
         (J.TIMED_OUT, "requeue"): J.QUEUED,
         (J.QUEUED, "fail"): J.FAILED,
         (J.STOPPING, "cancelled"): J.CANCELLED,
-        **{(state, "succeed"): J.SUCCEEDED for state in _LIVE},
-        **{(state, "fail"): J.FAILED for state in _LIVE},
-        **{(state, "time_out"): J.TIMED_OUT for state in _LIVE},
-        **{(state, "retry"): J.QUEUED for state in _LIVE},
+        **{(state, "succeed"): J.SUCCEEDED for state in LIVE},
+        **{(state, "fail"): J.FAILED for state in LIVE},
+        **{(state, "time_out"): J.TIMED_OUT for state in LIVE},
+        **{(state, "retry"): J.QUEUED for state in LIVE},
     },
 )
 

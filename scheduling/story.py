@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from kernel.formats import duration
 from scheduling.models import Job
 from scheduling.selectors import AttemptView
-from scheduling.states import AttemptState, Cause, JobState
+from scheduling.states import OVER, AttemptState, Cause, JobState
 
 StepState = Literal["done", "current", "ahead"]
 _AFTER_RUNNING = {
@@ -41,10 +41,6 @@ class Sentence:
 
     text: str
     detail: str = ""
-
-
-def is_final(job: Job) -> bool:
-    return job.state in (JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED, JobState.TIMED_OUT)
 
 
 def steps(job: Job, attempts: Sequence[AttemptView], now: datetime) -> list[Step]:
@@ -75,7 +71,7 @@ def _current(job: Job, attempts: Sequence[AttemptView]) -> AttemptView | None:
 
 
 def _waited(job: Job, last: AttemptView | None, now: datetime) -> Step:
-    if last is None and not is_final(job):
+    if last is None and job.state not in OVER:
         word = _("Paused") if job.state == JobState.PAUSED else _("Waiting")
         return Step(word, _length(job.queued_at, now), "current", "waiting")
     until = last.assigned_at if last else job.ended_at
@@ -102,7 +98,7 @@ def _ran(job: Job, last: AttemptView | None, now: datetime) -> Step:
 
 
 def _ended(job: Job) -> Step:
-    if is_final(job) or job.state == JobState.PAUSED:
+    if job.state in OVER or job.state == JobState.PAUSED:
         return Step(str(JobState(job.state).label).capitalize(), "", "done")
     return Step(_("Finished"), "", "ahead")
 

@@ -9,8 +9,8 @@ from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from kernel import clock
 from monitoring.selectors.latest import NOTHING_HELD, Utilisation, jobs_now
 from scheduling.models import Job
-from scheduling.selectors.progress import FINAL, with_start
-from scheduling.states import JobState
+from scheduling.selectors.progress import with_start
+from scheduling.states import OVER, JobState
 
 RECENT = timedelta(hours=24)
 
@@ -25,7 +25,7 @@ class JobRow:
 
 def job_rows(jobs: QuerySet[Job], most: int) -> list[JobRow]:
     """Live ones first, then waiting, then what ended lately. ``jobs`` comes from ``listed``. Three statements."""
-    recent = ~Q(state__in=FINAL) | Q(ended_at__gte=clock.now() - RECENT)
+    recent = ~Q(state__in=OVER) | Q(ended_at__gte=clock.now() - RECENT)
     rank = Case(
         When(state__in=(JobState.RUNNING, JobState.STARTING, JobState.PAUSING, JobState.STOPPING), then=Value(0)),
         When(state__in=(JobState.QUEUED, JobState.PAUSED), then=Value(1)),

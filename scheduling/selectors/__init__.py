@@ -1,7 +1,6 @@
 """Reading jobs, logs, use and nodes. Every query of a screen starts at ``visible_to``."""
 
 from scheduling.selectors.jobs import (
-    LIVE,
     AttemptView,
     JobDetail,
     JobEvent,
@@ -24,7 +23,6 @@ from scheduling.selectors.usage import (
 )
 
 __all__ = [
-    "LIVE",
     "AttemptView",
     "DayUsage",
     "DrainImpact",

@@ -10,11 +10,10 @@ from kernel.errors import NotFound
 from kernel.models import StateChange
 from projects import policies as projects_policies
 from scheduling.models import Attempt, AttemptMember, Job
-from scheduling.states import AttemptState, JobState
+from scheduling.states import LIVE, AttemptState, JobState
 
 Placement = dict[str, dict[str, int]]
 """Node name → device UUID → milli-GPU."""
-LIVE = (JobState.STARTING, JobState.RUNNING, JobState.PAUSING, JobState.STOPPING)
 
 
 @dataclass(frozen=True, slots=True)

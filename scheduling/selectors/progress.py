@@ -7,10 +7,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from kernel import clock
 from scheduling.models import Attempt, AttemptMember, Job, JobLog
-from scheduling.states import AttemptState, JobState
+from scheduling.states import OVER, AttemptState, JobState
 
-FINAL = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED, JobState.TIMED_OUT})
-"""States in which a job stays unless a person acts."""
 LOG_SETTLES = timedelta(minutes=10)
 """After its end a node has so long to hand in the rest of a log; then what there is counts as all."""
 
@@ -60,5 +58,5 @@ def log_end(job_id: int) -> LogEnd:
         .get()
     )
     is_old = row["ended_at"] is not None and row["ended_at"] < clock.now() - LOG_SETTLES
-    is_complete = row["state"] in FINAL and (is_old or not row["is_missing"])
+    is_complete = row["state"] in OVER and (is_old or not row["is_missing"])
     return LogEnd(row["size"] or 0, is_complete)

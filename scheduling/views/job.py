@@ -18,6 +18,7 @@ from scheduling.models import Job
 from scheduling.policies import can_act
 from scheduling.selectors import JobDetail, job_detail, job_events
 from scheduling.selectors.progress import log_end, queue_place
+from scheduling.states import OVER
 from scheduling.templatetags.jobs import gpus_held
 
 LOG_SHOWN = 256 * 1024
@@ -99,7 +100,7 @@ def _head(person: Person, detail: JobDetail, tab: str) -> dict[str, Any]:
         "gpus_word": gpus_held({"": job.milli_gpus}),
         "models": _models(detail),
         "is_simulated": any(attempt.is_simulated for attempt in attempts),
-        "is_final": story.is_final(job),
+        "is_final": job.state in OVER,
         "sentence": story.sentence(job, attempts, now),
         "steps": story.steps(job, attempts, now),
         "can": {name: may_act and name in detail.possible for name in ACTS},

@@ -15,10 +15,11 @@ from scheduling.api.filters import jobs_filtered
 from scheduling.models import Job
 from scheduling.selectors import listed
 from scheduling.selectors.progress import with_start
-from scheduling.states import JobState
+from scheduling.states import OVER, JobState
 
 PAGE_SIZE = 100
-LIVE = "queued,starting,running,pausing,paused,stopping"
+SHOWN = [state for state in JobState if state != JobState.DRAFT]
+NOT_OVER = ",".join(state.value for state in SHOWN if state not in OVER)
 SORTS = {"name": "name", "state": "state", "gpus": "milli_gpus", "submitted": "submitted_at", "ended": "ended_at"}
 
 
@@ -66,6 +67,5 @@ def _sorted(rows: QuerySet[Job], asked: str) -> QuerySet[Job]:
 
 
 def _states(current: str) -> list[Choice]:
-    every = [Choice("", _("Any state"), not current), Choice(LIVE, _("Not over"), current == LIVE)]
-    shown = [state for state in JobState if state != JobState.DRAFT]
-    return every + [Choice(state.value, str(state.label).capitalize(), current == state.value) for state in shown]
+    every = [Choice("", _("Any state"), not current), Choice(NOT_OVER, _("Not over"), current == NOT_OVER)]
+    return every + [Choice(state.value, str(state.label).capitalize(), current == state.value) for state in SHOWN]
