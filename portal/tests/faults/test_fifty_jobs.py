@@ -69,7 +69,7 @@ class Caller:
 def project_with_quota(caller: Caller) -> int:
     """The demo's project with a guarantee on H100 in which the caller may run jobs."""
     rows = caller.call("GET", "/api/v1/quotas/?page_size=500").json()["results"]
-    return next(row["project"] for row in rows if row["gpu_model"] == "h100" and row["guaranteed"] > 0)
+    return int(next(row["project"] for row in rows if row["gpu_model"] == "h100" and row["guaranteed"] > 0))
 
 
 def kill_and_await(running: Running, name: str) -> None:
