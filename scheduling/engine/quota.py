@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from scheduling.engine.model import MILLI, Project, QueuedJob, Snapshot
+from scheduling.engine.model import Project, QueuedJob, Snapshot
 from scheduling.engine.reasons import Refusal, over_guarantee, over_limit, over_reserve, over_resource
 
 
@@ -15,13 +15,12 @@ class Ledger:
         self._models: dict[int, list[str]] = defaultdict(list)
         for project, model in sorted(snapshot.quotas):
             self._models[project].append(model)
-        self._total: dict[str, int] = defaultdict(int)
+        self._free: dict[str, int] = defaultdict(int)
         for node in snapshot.nodes:
             for device in node.devices if node.counts else ():
-                self._total[device.gpu_model] += MILLI
+                self._free[device.gpu_model] += device.free_milli
         self._used: dict[tuple[int, str], int] = defaultdict(int)
         self._protected: dict[tuple[int, str], int] = defaultdict(int)
-        self._used_on_model: dict[str, int] = defaultdict(int)
         self._cpus: dict[int, int] = defaultdict(int)
         self._memory: dict[int, int] = defaultdict(int)
         for job in snapshot.running:
@@ -47,12 +46,12 @@ class Ledger:
     def add(self, job: QueuedJob, model: str) -> None:
         """Count a job that starts."""
         self._count(job.project, model, job.milli_gpus, is_preemptible=job.is_preemptible)
+        self._free[model] -= job.milli_gpus
         self._cpus[job.project] += job.cpus * job.nodes
         self._memory[job.project] += job.memory_bytes * job.nodes
 
     def _count(self, project: int, model: str, milli: int, *, is_preemptible: bool) -> None:
         self._used[(project, model)] += milli
-        self._used_on_model[model] += milli
         if not is_preemptible:
             self._protected[(project, model)] += milli
 
@@ -68,9 +67,8 @@ class Ledger:
         return None
 
     def _refused_reserve(self, job: QueuedJob, model: str) -> Refusal | None:
-        """The reserve is what must stay free of ordinary jobs."""
-        reserve = self._reserve.get(model, 0)
-        free = self._total[model] - self._used_on_model[model]
+        """The reserve is what must stay free of ordinary jobs, on machines that are there."""
+        reserve, free = self._reserve.get(model, 0), self._free[model]
         if reserve and free - reserve < job.milli_gpus <= free and job.milli_gpus:
             return over_reserve(model, job.milli_gpus, reserve, free)
         return None

@@ -85,6 +85,14 @@ def test_nodes_that_are_down_are_no_part_of_the_reserve() -> None:
     assert wait_of(decision, 1).reason == "reserve"
 
 
+def test_what_runs_on_nodes_that_are_down_does_not_use_up_the_reserve() -> None:
+    down = node(2, 8, free=dict.fromkeys(range(8), 0), counts=False, can_start=False)
+    fields = {"quotas": {(1, "h100"): quota(16)}, "reserve_milli": {"h100": 1000}}
+    decision = decided([node(1, 4), down], [job(1, 4), job(2, 3)], running=(running(7, 8, project=2),), **fields)
+    assert started(decision) == [2]
+    assert wait_of(decision, 1).reason == "reserve"
+
+
 def test_without_free_gpus_the_reason_is_room_and_not_the_reserve() -> None:
     fields = {"quotas": {(1, "h100"): quota(8)}, "reserve_milli": {"h100": 1000}}
     decision = decided([node(1, 2)], [job(1, 1), job(2, 2)], **fields)
