@@ -28,7 +28,7 @@ class Share:
     limit: int
 
 
-# Of four GPUs of each model the reserve takes one, and one more stays unpromised.
+# Of eight GPUs of each model the reserve takes one; what stays free is enough for the tour of the README, twice.
 SHARES = (
     Share("Long-context pretraining", "h100", 2, 4),
     Share("Long-context pretraining", None, 2 * TIB, 4 * TIB),

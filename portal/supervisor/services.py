@@ -28,7 +28,7 @@ class Agent:
     simulate: str
 
 
-AGENTS = (Agent("local-1", "shared", "h100:4"), Agent("local-2", "shared", "a100:4"))
+AGENTS = (Agent("local-1", "shared", "h100:8"), Agent("local-2", "shared", "a100:8"))
 
 
 def databases(instance: Instance, *, is_throwaway: bool = False) -> tuple[Postgres, Valkey, list[Service]]:

@@ -12,6 +12,7 @@ from inventory.selectors import capacity_at
 from inventory.tests import factories as nodes
 from kernel import clock
 from kernel.models import AuditEntry, StateChange
+from portal.supervisor.services import AGENTS
 from projects import policies, services
 from projects.models import Project
 from projects.states import ProjectState
@@ -20,6 +21,8 @@ from quotas.selectors import promised_at
 
 pytestmark = pytest.mark.django_db
 
+TOUR = 2
+"""GPUs of a model that the tour of the README has an admin grant."""
 ACCOUNTS = ("admin", "director", "lead", "researcher", "auditor", "stranger")
 
 
@@ -75,7 +78,8 @@ def test_quota_is_granted_when_the_nodes_are_there_and_leaves_room(monkeypatch: 
     assert not Claim.objects.filter(resource="gpu").exists()
     admin = Person.objects.get(username="admin")
     for model in ("h100", "a100"):
-        node, _answer = nodes.enrolled(admin, f"demo-{model}", gpus=4, model=model)
+        simulated = {entry.simulate.partition(":")[0]: int(entry.simulate.partition(":")[2]) for entry in AGENTS}
+        node, _answer = nodes.enrolled(admin, f"demo-{model}", gpus=simulated[model], model=model)
         assert node.pool.name == "shared"
     seed(monkeypatch)
     granted = Claim.objects.filter(resource="gpu").count()
@@ -83,5 +87,6 @@ def test_quota_is_granted_when_the_nodes_are_there_and_leaves_room(monkeypatch: 
     for row in GpuModel.objects.filter(name__in=["h100", "a100"]):
         usable, promised = capacity_at(now)[row.pk].usable, promised_at(now)[row.pk]
         assert 0 < promised <= 0.9 * usable
+        assert usable - promised >= TOUR
     seed(monkeypatch)
     assert Claim.objects.filter(resource="gpu").count() == granted == 3
