@@ -73,6 +73,14 @@ def test_a_project_page_tells_who_granted_what_and_why_and_hides_from_strangers(
     assert "Granter" in text
     assert client(people.person()).get(address).status_code == 404
     assert client(people.auditor()).get(address).status_code == 200
+    assert f'<a class="tab" href="/projects/{project.pk}/quota" aria-current="page">Quota</a>' in text
+
+
+def test_every_page_of_a_project_has_the_tab_of_its_quota(ground: Ground) -> None:
+    _model, project, lead = ground
+    for address in ("", "/members", "/history"):
+        text = client(lead).get(f"/projects/{project.pk}{address}").content.decode()
+        assert f'<a class="tab" href="/projects/{project.pk}/quota">Quota</a>' in text
 
 
 def form_of(project: Project, model: GpuModel, guaranteed: int) -> dict[str, str | int]:

@@ -17,7 +17,7 @@ from kernel import clock
 from kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from kernel.forms import add_errors
 from projects.models import Project
-from projects.policies import visible_to
+from projects.views.frame import framed, opened
 from quotas import selectors, services
 from quotas.forms import AtForm, GrantForm, ReasonForm
 from quotas.models import Claim
@@ -50,13 +50,12 @@ def listing(request: HttpRequest) -> HttpResponse:
 def project_story(request: HttpRequest, project_id: str) -> HttpResponse:
     """Every claim a project ever had, newest first: how much, when, by whom and why (QUO5)."""
     person = require_signed_in(request.user)
-    project = visible_to(person).filter(pk=int(project_id)).first()
-    if project is None:
-        raise NotFound
+    detail = opened(request, int(project_id))
+    project = detail.project
     page = Paginator(selectors.history(project.pk), PAGE_SIZE).get_page(request.GET.get("page"))
     now = clock.now()
     context = {
-        "project": project,
+        **framed(request, detail, "quota"),
         "page": page,
         "rows": selectors.with_use(list(selectors.quota_rows(person, now).filter(project=project)), now),
         "now": now,
