@@ -16,6 +16,7 @@ from projects.models import Project, ResearchArea, Tier
 from projects.services import area_create
 from projects.tests import factories as registry
 from quotas.models import Claim
+from quotas.services import AreaGrantSpec, area_grant
 from scheduling.models import Job
 from scheduling.tests import factories as cluster
 
@@ -55,7 +56,7 @@ def build() -> World:
         "researcher": people.person("world-researcher"),
         "stranger": people.person("world-stranger"),
     }
-    area_create(actor=cast["admin"], name="vision", title="Vision")
+    area = area_create(actor=cast["admin"], name="vision", title="Vision")
     fake = cluster.node("node-a")
     cluster.node("node-b", where=cluster.pool("second"))
     team = (cast["researcher"],)
@@ -66,6 +67,8 @@ def build() -> World:
     registry.rejected_project(lead=cast["lead"])
     registry.closed_project(lead=cast["lead"])
     cluster.grant(active, 4, 8)
+    on_top = AreaGrantSpec(area.pk, 1, gpu_model_id=GpuModel.objects.get(name="h100").pk)
+    area_grant(actor=cast["admin"], grant=on_top)
     _run_jobs(active, fake)
     audit.seal_pending()
     tokens = {role: people.token(person, Scope.WRITE)[1] for role, person in cast.items()}

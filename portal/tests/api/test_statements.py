@@ -1,0 +1,67 @@
+"""A list of the API takes as many statements for many rows as for few."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.tests import factories as people
+from inventory.models import GpuModel
+from inventory.services import EnrolmentSpec, enrolment_token_issue
+from portal.tests.api.document import Operation, operations
+from portal.tests.api.samples import queries
+from portal.tests.api.test_nasty import address
+from portal.tests.api.world import World
+from projects.models import Project
+from projects.services import area_create
+from projects.tests import factories as registry
+from quotas.services import AreaGrantSpec, area_grant
+from scheduling.tests import factories as cluster
+
+pytestmark = pytest.mark.django_db
+
+LISTS = [operation for operation in operations() if "page_size" in queries(operation)]
+MORE = 3
+
+
+def statements(client: Client, path: str) -> tuple[int, int]:
+    """How many statements a call takes, and how many rows it answers with; the second time, when all is warm."""
+    client.get(path)
+    with CaptureQueriesContext(connection) as captured:
+        answer: Any = client.get(path)
+    assert answer.status_code == 200, path
+    return len(captured), answer.json()["count"]
+
+
+def grow(world: World) -> None:
+    """More of everything that the API lists."""
+    admin, lead = world.people["admin"], world.people["lead"]
+    active = Project.objects.get(pk=world.ids["projects"][0])
+    fake = cluster.node(gpus=8)
+    model = GpuModel.objects.get(name="h100")
+    for index in range(MORE):
+        area = area_create(actor=admin, name=f"area-{index}", title="Area")
+        area_grant(actor=admin, grant=AreaGrantSpec(area.pk, 1, gpu_model_id=model.pk))
+        cluster.node(gpus=2, model=cluster.OTHER_MODEL, where=cluster.pool(f"pool-{index}"))
+        member = people.person()
+        other = registry.active_project(lead=lead, researchers=(member,), area=area.name)
+        registry.enrol(active, people.person())
+        cluster.grant(other, 1, 2, model=model)
+        cluster.job(other, name="waits")
+        people.token(admin)
+        enrolment_token_issue(actor=admin, spec=EnrolmentSpec(f"later-{index}", world.ids["pools"][0]))
+    cluster.running_job(active, [fake], name="more")
+
+
+@pytest.mark.parametrize("operation", LISTS, ids=str)
+def test_more_rows_take_no_more_statements(operation: Operation, world: World) -> None:
+    path = address(world, operation)
+    client = Client(headers={"Authorization": f"Bearer {world.tokens['admin']}"})
+    few, rows_before = statements(client, path)
+    grow(world)
+    many, rows_after = statements(client, path)
+    assert many == few
+    if operation.path not in ("/api/v1/gpu-models/", "/api/v1/jobs/{id}/events/"):
+        assert rows_after > rows_before
