@@ -21,15 +21,12 @@ def require_act(person: Person, job: Job) -> None:
     Raises ``NotFound`` for a stranger and ``Forbidden`` for anybody else who may read it.
     """
     require_read(person, job)
-    role = projects_policies.role_on(person, job.project)
-    is_own = role is not None and job.owner_id == person.pk
-    if not (is_own or role == ProjectRole.LEAD or has_role(person, Role.ADMIN)):
+    if not can_act(person, job):
         raise Forbidden(_("Only its owner, the project's lead or an admin may do this with a job."))
 
 
 def can_act(person: Person, job: Job) -> bool:
     """For screens: whether ``require_act`` would pass, for a job that the person may read."""
     role = projects_policies.role_on(person, job.project)
-    return (role is not None and (job.owner_id == person.pk or role == ProjectRole.LEAD)) or has_role(
-        person, Role.ADMIN
-    )
+    is_own = role is not None and job.owner_id == person.pk
+    return is_own or role == ProjectRole.LEAD or has_role(person, Role.ADMIN)
