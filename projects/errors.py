@@ -12,6 +12,13 @@ class OwnProject(Forbidden):
     title = _("Nobody decides on a project of their own.")
 
 
+class OwnMembership(Forbidden):
+    """An admin has what they decided on only if somebody else puts them there."""
+
+    code = "own_membership"
+    title = _("Nobody puts themselves on a project or raises their own role there; its lead or another admin can.")
+
+
 class NotEditable(Conflict):
     """``data``: state, fields."""
 

@@ -12,7 +12,7 @@ from accounts.models import Person, Role
 from accounts.policies import has_role, organisation_roles, require_signed_in
 from kernel.errors import Forbidden, NotFound
 from projects.errors import OwnProject
-from projects.models import Project, ProjectRole
+from projects.models import Membership, Project, ProjectRole
 from projects.states import ProjectState
 
 Action = Literal[
@@ -35,7 +35,7 @@ PERMISSIONS = {ProjectRole.LEAD: "lead_project", ProjectRole.RESEARCHER: "resear
 
 SEES_ALL = frozenset({Role.DIRECTOR, Role.ADMIN, Role.AUDITOR})
 IN_ITS_FAVOUR: frozenset[Action] = frozenset({"decide", "resume", "set_tier", "reclassify"})
-"""Acts that are never for the project's own people, whatever else they are."""
+"""Acts that are never for the project's own people, past ones included, whatever else they are."""
 
 _LEAD, _RESEARCHER = ProjectRole.LEAD, ProjectRole.RESEARCHER
 _ALLOWED: dict[Action, frozenset[ProjectRole | Role]] = {
@@ -75,7 +75,7 @@ class Standing:
     role: ProjectRole | None
     organisation: frozenset[Role]
     is_own: bool
-    """Member, creator, or who submitted it."""
+    """Member now or ever, creator, or who submitted it: nobody leaves to decide and comes back."""
 
     def may(self, action: Action) -> bool:
         held = self.organisation if self.role is None else self.organisation | {self.role}
@@ -110,10 +110,13 @@ def role_on(person: object, project: Project) -> ProjectRole | None:
 
 def standing(person: object, project: Project) -> Standing:
     """Three facts about a person and a project, from which every answer is computed."""
-    role = role_on(person, project)
+    role, organisation = role_on(person, project), organisation_roles(person)
     asked = {project.created_by_id, project.submitted_by_id}
     is_own = role is not None or (isinstance(person, Person) and person.pk in asked)
-    return Standing(role, organisation_roles(person), is_own)
+    if organisation and not is_own:
+        # Only for those who could decide: nobody else's rights depend on it.
+        is_own = Membership.objects.filter(project=project, person=person).exists()
+    return Standing(role, organisation, is_own)
 
 
 def may(person: object, action: Action, project: Project) -> bool:

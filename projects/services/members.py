@@ -8,7 +8,7 @@ from kernel import audit, clock
 from kernel.errors import Conflict, Invalid, NotFound
 from kernel.unit import unit_of_work
 from projects import policies
-from projects.errors import AlreadyMember, LastLead, NotEditable
+from projects.errors import AlreadyMember, LastLead, NotEditable, OwnMembership
 from projects.models import Membership, Project, ProjectRole
 from projects.services.acts import begin, note
 from projects.states import ProjectState
@@ -17,7 +17,8 @@ from projects.states import ProjectState
 def member_add(*, actor: Person | None, project_id: int, person: str, role: str) -> Membership:
     """Put somebody with an active account on the team. ``person`` is an id or a user name. Locks the project.
 
-    Raises ``Invalid`` for nobody, somebody deactivated or an unknown role; ``AlreadyMember``; ``NotEditable``.
+    Raises ``Invalid`` for nobody, somebody deactivated or an unknown role; ``AlreadyMember``; ``NotEditable``;
+    ``OwnMembership``.
     """
     with unit_of_work():
         someone, project = begin(actor, project_id, "manage_members")
@@ -25,6 +26,8 @@ def member_add(*, actor: Person | None, project_id: int, person: str, role: str)
         newcomer, in_role = _active_person(person), _role(role)
         if Membership.objects.filter(project=project, person=newcomer, left_at__isnull=True).exists():
             raise AlreadyMember(data={"person": newcomer.pk})
+        if newcomer == someone:
+            raise OwnMembership
         membership = join(project, newcomer, in_role, by=someone)
         audit.record("project.member_added", actor=someone, subject=project, after=_plain(newcomer, in_role))
     return membership
@@ -33,7 +36,8 @@ def member_add(*, actor: Person | None, project_id: int, person: str, role: str)
 def member_change_role(*, actor: Person | None, project_id: int, person_id: int, role: str) -> Membership:
     """Give a member another role: the time in the old one ends, the time in the new one begins. Locks the project.
 
-    Raises ``LastLead``, ``NotFound`` for somebody not on the team, ``Conflict`` for the role already held.
+    Raises ``LastLead``, ``NotFound`` for somebody not on the team, ``Conflict`` for the role already held,
+    ``OwnMembership``.
     """
     with unit_of_work():
         someone, project = begin(actor, project_id, "manage_members")
@@ -46,6 +50,8 @@ def member_change_role(*, actor: Person | None, project_id: int, person_id: int,
             raise Invalid({"person": _inactive(membership.person)})
         if old == ProjectRole.LEAD:
             _require_another_lead(membership)
+        elif membership.person == someone:
+            raise OwnMembership
         _end(membership)
         changed = _begin(project, membership.person, new, by=someone)
         note(project, "member", _plain(membership.person, old), _plain(membership.person, new), someone)

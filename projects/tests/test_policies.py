@@ -8,7 +8,7 @@ from accounts.services import person_deactivate
 from accounts.tests import factories as people
 from kernel.errors import Forbidden, NotFound, Unauthenticated
 from projects import policies, services
-from projects.errors import OwnProject
+from projects.errors import OwnMembership, OwnProject
 from projects.models import ProjectRole
 from projects.policies import Action, Standing
 from projects.tests import factories
@@ -134,3 +134,32 @@ def test_nobody_decides_on_an_own_project() -> None:
     services.member_remove(actor=creator, project_id=project.pk, person_id=creator.pk)
     with pytest.raises(OwnProject):
         services.project_approve(actor=creator, project_id=project.pk)
+
+
+@pytest.mark.django_db
+def test_nobody_leaves_a_project_to_decide_on_it_and_come_back() -> None:
+    lead, admin = people.person(), people.admin("member")
+    project = factories.draft_project(lead=lead)
+    services.member_add(actor=lead, project_id=project.pk, person="member", role="researcher")
+    services.project_submit(actor=lead, project_id=project.pk)
+    services.member_remove(actor=admin, project_id=project.pk, person_id=admin.pk)
+    with pytest.raises(OwnProject):
+        services.project_approve(actor=admin, project_id=project.pk)
+    assert "approve" not in policies.can_now(admin, project)
+    with pytest.raises(OwnMembership):
+        services.member_add(actor=admin, project_id=project.pk, person="member", role="lead")
+
+
+@pytest.mark.django_db
+def test_an_admin_neither_joins_a_project_nor_rises_on_it_by_their_own_act() -> None:
+    lead, admin = people.person(), people.admin("boss")
+    project = factories.active_project(lead=lead)
+    with pytest.raises(OwnMembership):
+        services.member_add(actor=admin, project_id=project.pk, person="boss", role="lead")
+    services.member_add(actor=lead, project_id=project.pk, person="boss", role="researcher")
+    with pytest.raises(OwnMembership):
+        services.member_change_role(actor=admin, project_id=project.pk, person_id=admin.pk, role="lead")
+    assert policies.role_on(Person.objects.get(pk=admin.pk), project) == RESEARCHER
+    # Stepping down is nobody's gain.
+    services.member_add(actor=lead, project_id=project.pk, person=people.person("heir").username, role="lead")
+    services.member_change_role(actor=lead, project_id=project.pk, person_id=lead.pk, role="researcher")

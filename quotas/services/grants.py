@@ -107,7 +107,7 @@ def quota_grant(*, actor: Person, grant: GrantSpec) -> Claim:
 
 def area_grant(*, actor: Person, grant: AreaGrantSpec) -> Claim:
     """Promise a research area something on top of its projects' own guarantees (additive, so that no GPU counts
-    twice). Admins only, who work in none of the area's projects. Locks the GPU model. Raises as ``quota_grant``.
+    twice). Admins only, who never worked in any of the area's projects. Locks the GPU model. Raises as ``quota_grant``.
     """
     require_role(actor, Role.ADMIN)
     check_shape(grant.terms)
@@ -116,7 +116,7 @@ def area_grant(*, actor: Person, grant: AreaGrantSpec) -> Claim:
         area = ResearchArea.objects.select_for_update().filter(pk=grant.area_id).first()
         if area is None:
             raise Invalid({"area": _("There is no research area %(id)s.") % {"id": grant.area_id}})
-        if Membership.objects.filter(person=actor, left_at__isnull=True, project__area=area).exists():
+        if Membership.objects.filter(person=actor, project__area=area).exists():
             raise OwnProject(data={"action": "grant"})
         return _grant(actor, area, grant.terms, _model_of(grant.terms, locked[GpuModel]))
 
