@@ -11,7 +11,6 @@ from inventory.services.pools import (
     PoolSpec,
     gpu_model_edit,
     move_capacity,
-    node_move_pool,
     pool_create,
     pool_edit,
 )
@@ -29,7 +28,6 @@ __all__ = [
     "move_capacity",
     "node_enrol",
     "node_mark_silent",
-    "node_move_pool",
     "node_report",
     "pool_create",
     "pool_edit",

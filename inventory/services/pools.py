@@ -10,9 +10,8 @@ from django.utils.translation import gettext as _
 from accounts.models import Person, Role
 from accounts.policies import require_role
 from inventory.models import CapacityFact, GpuModel, Node, Pool, PoolKind
-from inventory.states import NodeState
 from kernel import audit, clock, outbox
-from kernel.errors import Conflict, Invalid, NotFound
+from kernel.errors import Invalid, NotFound
 from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
 from kernel.unit import lock, unit_of_work
@@ -79,27 +78,12 @@ def gpu_model_edit(*, actor: Person, gpu_model_id: int, changes: Mapping[str, An
     return model
 
 
-def node_move_pool(*, actor: Person, node_id: int, pool_id: int) -> Node:
-    """Move a node between shared pools; its capacity goes along, dated. Admins only.
-
-    What is in a dedicated pool is promised to its purpose: moving that is an act of ``quotas``. Locks GPU models
-    and node. Raises ``Conflict``, ``NotFound``.
-    """
-    require_role(actor, Role.ADMIN)
-    with unit_of_work():
-        models = CapacityFact.objects.filter(node=node_id).values_list("gpu_model_id", flat=True)
-        node: Node = lock({GpuModel: models, Node: [node_id]})[Node][node_id]
-        target = Pool.objects.filter(pk=pool_id).first()
-        if target is None:
-            raise Invalid({"pool": _("There is no pool %(value)s.") % {"value": pool_id}})
-        _check_move(node, target)
-        if node.pool_id != target.pk:
-            move_capacity(actor=actor, node=node, pool=target)
-    return node
-
-
 def move_capacity(*, actor: Person, node: Node, pool: Pool) -> None:
-    """The move itself, for the services that have checked it and hold the locks of GPU models and node."""
+    """Put a node into another pool, its capacity along, dated.
+
+    Whether it may move is for ``quotas.node_move`` to say, which knows what is promised and holds the locks of GPU
+    models and node.
+    """
     now, before = clock.now(), node.pool
     node.pool = pool
     node.save(update_fields=["pool"])
@@ -114,15 +98,6 @@ def move_capacity(*, actor: Person, node: Node, pool: Pool) -> None:
         fact.save()
     audit.record("node.moved", actor=actor, subject=node, before={"pool": before.name}, after={"pool": pool.name})
     outbox.emit("capacity.changed", subject=node, data={"pool": pool.pk, "from_pool": before.pk})
-
-
-def _check_move(node: Node, target: Pool) -> None:
-    if node.state == NodeState.REMOVED:
-        raise Conflict(_("Node %(node)s was removed.") % {"node": node.name})
-    for pool in (node.pool, target):
-        if pool.kind != PoolKind.SHARED and node.pool_id != target.pk:
-            text = _("Pool %(pool)s is dedicated: its GPUs are promised to its purpose.")
-            raise Conflict(text % {"pool": pool.title}, data={"pool": pool.name})
 
 
 def _check_pool(values: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from accounts.tests import factories as people
 from inventory.models import CapacityFact, GpuModel, PoolKind
-from inventory.services import PoolSpec, node_enrol, node_move_pool, pool_create
+from inventory.services import PoolSpec, node_enrol, pool_create
 from inventory.states import NodeState
 from inventory.tests import factories as machines
 from kernel import clock, outbox
@@ -70,11 +70,9 @@ def test_moving_a_node_takes_its_capacity_and_what_covers_it_along() -> None:
     model, node = make.capacity(8)
     other = machines.pool("other")
     kept = pool_create(actor=make.granter(), spec=PoolSpec("kept", "Kept", kind=PoolKind.DEDICATED))
-    node_move_pool(actor=make.granter(), node_id=node.pk, pool_id=other.pk)
+    services.node_move(actor=make.granter(), node_id=node.pk, pool_id=other.pk)
     now = clock.now()
     assert CapacityFact.objects.get(during__contains=now).pool == other
-    with pytest.raises(Conflict):
-        node_move_pool(actor=make.granter(), node_id=node.pk, pool_id=kept.pk)
     make.grant(active_project(), model, 1)
     with pytest.raises(PromisesExceed):
         services.node_move(actor=make.granter(), node_id=node.pk, pool_id=kept.pk)
