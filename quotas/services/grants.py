@@ -124,16 +124,16 @@ def area_grant(*, actor: Person, grant: AreaGrantSpec) -> Claim:
 def claim_end(*, actor: Person, claim_id: int, at: datetime | None = None, reason: str = "") -> Claim:
     """End a claim of a project or area at a moment, now by default; one that has not begun is voided.
 
-    Admins only. Frees, so it locks the holder's project alone. Raises ``Conflict`` for one that is over or void.
+    Admins only. Frees, so it locks the holder's project and the claim alone. Raises ``Conflict`` for one that is over
+    or void.
     """
     require_role(actor, Role.ADMIN)
     with unit_of_work():
-        claim = Claim.objects.select_related("project", "area", "gpu_model").filter(pk=claim_id).first()
-        if claim is None or claim.holder is None or claim.pool_id is not None:
+        found = Claim.objects.select_related("project", "area").filter(pk=claim_id).first()
+        if found is None or found.holder is None or found.pool_id is not None:
             raise NotFound
-        if claim.project_id is not None:
-            lock({Project: [claim.project_id]})
-        claim = Claim.objects.select_for_update().get(pk=claim_id)
+        projects = [] if found.project_id is None else [found.project_id]
+        claim: Claim = lock({Project: projects, Claim: [claim_id]})[Claim][claim_id]
         now = clock.now()
         until = max(at or now, now)
         if at is not None and at < now - LATE:
