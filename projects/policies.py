@@ -113,7 +113,7 @@ def standing(person: object, project: Project) -> Standing:
     role, organisation = role_on(person, project), organisation_roles(person)
     asked = {project.created_by_id, project.submitted_by_id}
     is_own = role is not None or (isinstance(person, Person) and person.pk in asked)
-    if organisation and not is_own:
+    if not is_own and organisation and isinstance(person, Person):
         # Only for those who could decide: nobody else's rights depend on it.
         is_own = Membership.objects.filter(project=project, person=person).exists()
     return Standing(role, organisation, is_own)
