@@ -10,7 +10,7 @@ from kernel import clock
 from monitoring.selectors.latest import NOTHING_HELD, Utilisation, jobs_now
 from scheduling.models import Job
 from scheduling.selectors.progress import with_start
-from scheduling.states import OVER, JobState
+from scheduling.states import LIVE, OVER, JobState
 
 RECENT = timedelta(hours=24)
 
@@ -27,7 +27,7 @@ def job_rows(jobs: QuerySet[Job], most: int) -> list[JobRow]:
     """Live ones first, then waiting, then what ended lately. ``jobs`` comes from ``listed``. Three statements."""
     recent = ~Q(state__in=OVER) | Q(ended_at__gte=clock.now() - RECENT)
     rank = Case(
-        When(state__in=(JobState.RUNNING, JobState.STARTING, JobState.PAUSING, JobState.STOPPING), then=Value(0)),
+        When(state__in=LIVE, then=Value(0)),
         When(state__in=(JobState.QUEUED, JobState.PAUSED), then=Value(1)),
         default=Value(2),
         output_field=IntegerField(),

@@ -12,10 +12,12 @@ from kernel import clock
 from kernel.models import StateChange
 from projects.models import Project
 from scheduling.models import Job
+from scheduling.selectors import visible_to
+from scheduling.states import OVER, JobState
 
 SINCE = timedelta(hours=24)
 MOST = 12
-TOLD = ("running", "paused", "succeeded", "failed", "cancelled", "timed_out")
+TOLD = frozenset({JobState.RUNNING, JobState.PAUSED, *OVER})
 """Steps of a job that are news; the ones between are not."""
 
 
@@ -32,7 +34,9 @@ def news_for(person: Person, projects: Collection[Project]) -> list[News]:
     """Two statements."""
     since = clock.now() - SINCE
     recent = Q(ended_at__gte=since) | Q(ended_at__isnull=True)
-    jobs = {str(pk): name for pk, name in Job.objects.filter(recent, owner=person).values_list("pk", "name")[:500]}
+    jobs = {
+        str(pk): name for pk, name in visible_to(person).filter(recent, owner=person).values_list("pk", "name")[:500]
+    }
     names = {str(project.pk): project.name for project in projects}
     about_jobs = Q(subject_type=Job._meta.label_lower, subject_id__in=list(jobs), to_state__in=TOLD)
     about_projects = Q(subject_type=Project._meta.label_lower, subject_id__in=list(names))
