@@ -114,3 +114,14 @@ def test_files_are_many_and_cores_are_not_dumped(portal: PortalServer, agent: Ag
     assert text[1] == text[2]
     assert int(text[1]) >= 4096
     assert text[3] == "1"
+
+
+@only_root
+def test_a_job_cannot_take_all_processes_of_the_node(portal: PortalServer, agent: AgentProcess) -> None:
+    portal.want(launch(7, "cat /proc/self/limits"))
+    agent.start()
+    portal.wait_state(7, "ended")
+    lines = portal.wait_for(lambda: portal.logs.get(7), "output").decode().splitlines()
+    soft, hard = next(line for line in lines if line.startswith("Max processes")).split()[2:4]
+    assert soft == hard
+    assert int(hard) <= int(Path("/proc/sys/kernel/pid_max").read_text()) // 4

@@ -16,6 +16,8 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 OPEN_FILES = 65_536
+PROCESSES = 65_536
+SHARE_OF_PROCESSES = 4
 OOM_SCORE = "500"
 GO = b"g"
 MAX_EXPLANATION = 4000
@@ -90,10 +92,21 @@ def _set_limits(plan: dict[str, Any]) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     files = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    if plan["uid"] is not None:
+        # Counted by user, and this user is the job's alone: the node keeps process numbers for its other jobs and us.
+        most = min(PROCESSES, _kernel_processes() // SHARE_OF_PROCESSES)
+        hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+        processes = most if hard == resource.RLIM_INFINITY else min(hard, most)
+        resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
     if plan["cpu_ids"]:
         os.sched_setaffinity(0, plan["cpu_ids"])
     # When memory runs out the kernel takes the job, not the shim or the agent.
     Path("/proc/self/oom_score_adj").write_text(OOM_SCORE)
+
+
+def _kernel_processes() -> int:
+    """How many processes and threads this machine can have at all."""
+    return min(int(Path(f"/proc/sys/kernel/{name}").read_text()) for name in ("pid_max", "threads-max"))
 
 
 def _default_signals() -> None:
