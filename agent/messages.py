@@ -23,6 +23,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 PROTOCOL = 1
+MAX_DEVICES = 256
+"""Of one node: sixteen accelerators in seven parts each, twice and more."""
 ENROL_PATH = "/agent/v1/enrol"
 SYNC_PATH = "/agent/v1/sync"
 LAUNCH_PATH = "/agent/v1/launches/{member_id}"
@@ -69,7 +71,7 @@ class Hardware(Struct, frozen=True):
     cpus: Few
     memory_bytes: Count
     disk_bytes: Count
-    devices: tuple[DeviceReport, ...]
+    devices: Annotated[tuple[DeviceReport, ...], Meta(max_length=MAX_DEVICES)]
     is_simulated: bool
     interconnect: str = ""
     network_bps: Count | None = None

@@ -7,7 +7,7 @@ import pytest
 
 from accounts.models import Person
 from accounts.tests import factories as people
-from agent.messages import Hardware
+from agent.messages import MAX_DEVICES, Hardware, Sync
 from inventory.errors import UnknownNode
 from inventory.models import CapacityFact, Device, Node
 from inventory.selectors import agents_health, gpu_counts, silent_nodes
@@ -158,3 +158,11 @@ def test_a_report_of_what_is_known_costs_few_queries(admin: Person, django_asser
     node_report(node=node, sync=make.sync(hardware, 1))
     with django_assert_max_num_queries(7):  # type: ignore[operator]
         node_report(node=node, sync=make.sync(hardware, 2))
+
+
+def test_a_report_of_more_devices_than_a_node_can_have_is_no_report() -> None:
+    """Each new one is a row, and its model a row of the catalogue, written while the node is locked."""
+    most = msgspec.json.encode(make.sync(make.hardware("n1", MAX_DEVICES)))
+    assert len(msgspec.json.decode(most, type=Sync).hardware.devices) == MAX_DEVICES
+    with pytest.raises(msgspec.ValidationError, match=r"hardware\.devices"):
+        msgspec.json.decode(msgspec.json.encode(make.sync(make.hardware("n1", MAX_DEVICES + 1))), type=Sync)
