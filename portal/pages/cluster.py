@@ -23,7 +23,7 @@ from monitoring.selectors.latest import gpus_latest, hosts_latest
 from portal.pages.heat import cluster_now
 from projects.policies import visible_to as visible_projects
 from scheduling import services
-from scheduling.selectors import DrainImpact, drain_impact
+from scheduling.selectors import DrainImpact, drain_impact, is_silent
 from scheduling.selectors.holdings import Holding, holdings_now
 from scheduling.spec import MILLI
 from scheduling.views.job import Tab
@@ -158,7 +158,7 @@ def _node(node_id: int) -> Node:
 def _possible(row: Node) -> list[tuple[str, str | Promise, bool]]:
     events = row.machine.events(row.state)
     names = [name for name, act in ACTS.items() if act.event in events]
-    if row.state == NodeState.DOWN:
+    if row.state != NodeState.MAINTENANCE and is_silent(row):
         names.append("declare-lost")
     return [(reverse("node-act", args=[row.pk, name]), ACTS[name].label, ACTS[name].is_danger) for name in names]
 

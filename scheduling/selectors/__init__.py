@@ -13,7 +13,7 @@ from scheduling.selectors.jobs import (
     waiting,
 )
 from scheduling.selectors.logs import LogPart, log_read, log_size
-from scheduling.selectors.nodes import DrainImpact, HurtJob, device_shares, drain_impact
+from scheduling.selectors.nodes import DrainImpact, HurtJob, device_shares, drain_impact, is_silent
 from scheduling.selectors.usage import (
     DayUsage,
     ModelUse,
@@ -35,6 +35,7 @@ __all__ = [
     "drain_impact",
     "gpu_hours_by_day",
     "gpu_hours_by_project",
+    "is_silent",
     "job_detail",
     "job_events",
     "job_for",

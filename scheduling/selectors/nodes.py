@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from inventory.models import Node
+from inventory.states import NodeState
+from kernel import clock
 from scheduling.models import AttemptMember, DeviceAllocation, Job
 from scheduling.states import AttemptState
 
@@ -47,6 +49,14 @@ def device_shares(node: Node) -> dict[int, list[tuple[Job, int]]]:
     for part in live.select_related("member__attempt__job__project").order_by("pk"):
         shares.setdefault(part.device_id, []).append((part.member.attempt.job, part.milli))
     return shares
+
+
+def is_silent(node: Node) -> bool:
+    """Whether the node is down, or was not heard for longer than its pool allows (database's clock): a draining node
+    that falls silent stays draining, and what is on it is unknown all the same. One statement."""
+    heard_at = node.last_seen_at or node.registered_at
+    silence = (clock.database_now() - heard_at).total_seconds()
+    return node.state == NodeState.DOWN or silence > node.pool.lost_after_s
 
 
 def _hurt(member: AttemptMember) -> HurtJob:

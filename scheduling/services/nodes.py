@@ -7,7 +7,6 @@ from accounts.models import Person, Role
 from accounts.policies import require_role
 from agent.messages import ExitRecord
 from inventory.models import Node
-from inventory.states import NodeState
 from kernel import audit, clock, outbox
 from kernel.errors import Conflict, NotFound
 from kernel.states import transition
@@ -16,6 +15,7 @@ from quotas.services import capacity_locks, capacity_take_out
 from scheduling import wake
 from scheduling.errors import NodeNotEmpty
 from scheduling.models import AttemptMember, Job
+from scheduling.selectors import is_silent
 from scheduling.services.attempts import settle
 from scheduling.services.release import devices_release, member_end
 from scheduling.states import AttemptState
@@ -57,7 +57,7 @@ def node_declare_lost(*, actor: Person, node_id: int, reason: str = "") -> list[
     with unit_of_work():
         rows = lock({Job: job_ids, Node: [node_id]})
         node: Node = rows[Node][node_id]
-        if not _is_silent(node):
+        if not is_silent(node):
             raise Conflict(_("This node still reports. Drain it instead."), data={"state": node.state})
         members = list(_live(node_id).filter(attempt__job__in=job_ids).select_related("attempt"))
         for member in members:
@@ -110,12 +110,6 @@ def _free_all(node: Node) -> None:
     given_up = AttemptMember.objects.filter(node=node, allocations__released_at__isnull=True).distinct()
     for member in given_up.select_related("attempt__job"):
         devices_release(member)
-
-
-def _is_silent(node: Node) -> bool:
-    heard_at = node.last_seen_at or node.registered_at
-    silence = (clock.database_now() - heard_at).total_seconds()
-    return node.state == NodeState.DOWN or silence > node.pool.lost_after_s
 
 
 def _live(node_id: int) -> QuerySet[AttemptMember]:
