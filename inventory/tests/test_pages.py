@@ -60,6 +60,10 @@ def test_a_lost_gpu_is_shown_as_a_difference(node: Node) -> None:
     assert (row["gpus"], row["gpus_accepted"], row["gpus_reported"]) == (8, 8, 7)
 
 
+def test_a_node_without_a_price_is_not_said_to_be_free(node: Node, admin: Person) -> None:
+    assert "unknown price, which is not free" in client(admin).get(f"/nodes/{node.pk}/").content.decode()
+
+
 def test_an_empty_list_says_what_will_be_here(admin: Person) -> None:
     assert "No nodes yet" in client(admin).get("/nodes/").content.decode()
     assert "No pools yet" in client(admin).get("/pools/").content.decode()
