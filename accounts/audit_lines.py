@@ -47,8 +47,9 @@ class AuditLine:
 
     @property
     def summary(self) -> str:
-        """The first changes, cut to fit a line; a value that was not there before is given alone."""
-        told = [_told(row) for row in self.differences[:_IN_SUMMARY]]
+        """The first changes, cut to fit a line: what became something else before what is new, long values last."""
+        ranked = sorted(self.differences, key=lambda row: (len(row.after) > _SUMMARY_VALUE, row.before == NOTHING))
+        told = [_told(row) for row in ranked[:_IN_SUMMARY]]
         rest = len(self.differences) - len(told)
         return ", ".join([*told, _("%(count)s more") % {"count": rest}] if rest else told)
 

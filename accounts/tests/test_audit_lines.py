@@ -53,9 +53,8 @@ def _line(subject_type: str = "x.y", subject_id: str = "1", before: object = Non
 
 
 def test_a_summary_fits_a_line() -> None:
-    assert _line(before={"state": "draft"}, after={"state": "active", "reason": "y" * 200}).startswith(
-        "state draft → active, reason yyyy"
-    )
+    after = {"content": "f" * 64, "reason": "late", "state": "active"}
+    assert _line(before={"state": "draft"}, after=after).startswith("state draft → active, reason late, content ffff")
     assert len(_line(after={"reason": "y" * 200})) < 60
     assert _line(after=dict.fromkeys("abcde", 1)) == "a 1, b 1, c 1, 2 more"
     assert _line() == ""
