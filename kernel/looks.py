@@ -72,12 +72,14 @@ _STATES: dict[str, Look] = {
     "planned": Look("open", _("Planned"), "none"),
     "met": Look("ok", _("Met"), "ok"),
     "slipped": Look("calendar-late", _("Slipped"), "bad"),
+    "due": Look("open", _("Due"), "none"),
+    "overdue": Look("calendar-late", _("Overdue"), "bad"),
 }
 
 _TIERS = {
-    "high": (3, pgettext_lazy("tier", "High")),
-    "mid": (2, pgettext_lazy("tier", "Mid")),
-    "low": (1, pgettext_lazy("tier", "Low")),
+    "high": (3, pgettext_lazy("tier", "High"), _("High tier")),
+    "mid": (2, pgettext_lazy("tier", "Mid"), _("Mid tier")),
+    "low": (1, pgettext_lazy("tier", "Low"), _("Low tier")),
 }
 
 _MODEL_TOKENS = ("h200", "h100", "a100", "l40s")
@@ -90,9 +92,10 @@ def state_look(state: str) -> Look:
     return known or Look("open", state.replace("_", " ").capitalize(), "none")
 
 
-def tier_look(tier: str | None) -> tuple[int, str | Promise]:
+def tier_look(tier: str | None, *, in_full: bool = False) -> tuple[int, str | Promise]:
     """Filled bars (0 to 3) and word of a priority tier."""
-    return _TIERS.get(tier or "", (0, _("No tier")))
+    level, word, words = _TIERS.get(tier or "", (0, _("No tier"), _("No tier")))
+    return level, words if in_full else word
 
 
 def model_class(gpu_model: str) -> str:

@@ -47,41 +47,44 @@ def _figure(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _rect(x: float, width: float, css_class: str) -> SafeString:
+def _rect(width: float, unit: str, css_class: str) -> SafeString:
     if width <= 0:
         return SafeString("")
     top = (TICK_HEIGHT + 2 - BAR_HEIGHT) / 2
     return format_html(
-        '<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="2"/>',
+        '<rect class="{}" x="0" y="{}" width="{}{}" height="{}" rx="2"/>',
         css_class,
-        _figure(x),
         _figure(top),
         _figure(width),
+        unit,
         BAR_HEIGHT,
     )
 
 
-def usage_bar(usage: Usage, *, label: str, width: int = 94, css_class: str = "") -> SafeString:
-    """Used, guaranteed and limit in one bar.
+def usage_bar(usage: Usage, *, label: str, width: int | None = 94, css_class: str = "") -> SafeString:
+    """Used, guaranteed and limit in one bar; without a width it is as wide as its place.
 
     The track ends at the limit, the fill at what is used (the part over the guarantee is pale), the tick
     stands at the guarantee. Use beyond the limit is drawn and marked, never cut off silently.
     """
-    unit = width / usage.full
-    end = min(usage.limit * unit, width)
-    within = min(usage.used, usage.guaranteed) * unit
-    filled = min(usage.used * unit, width)
+    whole, unit = (100, "%") if width is None else (width, "")
+    step = whole / usage.full
+    end = min(usage.limit * step, whole)
+    within = min(usage.used, usage.guaranteed) * step
+    filled = min(usage.used * step, whole)
     parts = [
-        _rect(0, max(end, 1.0), "bar-track"),
-        _rect(0, filled, "bar-pale" if usage.used <= usage.limit else "bar-pale bar-beyond"),
-        _rect(0, min(within, width), "bar-used"),
+        _rect(max(end, 1.0), unit, "bar-track"),
+        _rect(filled, unit, "bar-pale" if usage.used <= usage.limit else "bar-pale bar-beyond"),
+        _rect(min(within, whole), unit, "bar-used"),
     ]
     if usage.guaranteed > 0:
-        parts.append(_tick(min(usage.guaranteed * unit, width), width))
+        x = min(usage.guaranteed * step, whole)
+        parts.append(_fluid_tick(x) if width is None else _tick(x, width))
     return format_html(
-        '<svg class="usage-bar {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
+        '<svg class="usage-bar {}{}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
         css_class,
-        width + TICK_WIDTH,
+        " is-fluid" if width is None else "",
+        "100%" if width is None else width + TICK_WIDTH,
         TICK_HEIGHT + 2,
         label,
         format_html_join("", "{}", ((part,) for part in parts)),
@@ -100,6 +103,22 @@ def _tick(x: float, width: int) -> SafeString:
         _figure(left),
         TICK_WIDTH,
         TICK_HEIGHT,
+    )
+
+
+def _fluid_tick(per_cent: float) -> SafeString:
+    """The same where only the browser knows the width: its middle stands at this part of it."""
+    return format_html(
+        '<rect class="bar-tick-edge" x="{}%" y="0" width="{}" height="{}" transform="translate({} 0)"/>'
+        '<rect class="bar-tick" x="{}%" y="1" width="{}" height="{}" transform="translate({} 0)"/>',
+        _figure(per_cent),
+        TICK_WIDTH + 2,
+        TICK_HEIGHT + 2,
+        -(TICK_WIDTH + 2) // 2,
+        _figure(per_cent),
+        TICK_WIDTH,
+        TICK_HEIGHT,
+        -TICK_WIDTH // 2,
     )
 
 
@@ -123,32 +142,37 @@ def cap_bar(value: float, cap: float, *, label: str, width: int = 276) -> SafeSt
     )
 
 
-def stacked_bar(segments: Sequence[Segment], *, label: str, width: int = 300, height: int = 12) -> SafeString:
-    """Parts of a whole side by side, one class each, a hairline between them."""
+def stacked_bar(segments: Sequence[Segment], *, label: str, height: int = 12, css_class: str = "") -> SafeString:
+    """Parts of a whole side by side over the width of their place, one class each, a hairline between them."""
     total = sum(segment.amount for segment in segments)
     rects: list[SafeString] = []
     x = 0.0
     for segment in segments:
-        part = width * segment.amount / total if total > 0 else 0.0
+        part = 100 * segment.amount / total if total > 0 else 0.0
         if part > 0:
-            rects.append(
-                format_html(
-                    '<rect class="{}" x="{}" width="{}" height="{}"><title>{}</title></rect>',
-                    segment.css_class,
-                    _figure(x),
-                    _figure(max(part - 1, 0.5)),
-                    height,
-                    segment.label,
-                )
-            )
+            rects.append(_segment(segment, x, part, height))
         x += part
     return format_html(
-        '<svg class="stacked-bar" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
-        width,
+        '<svg class="stacked-bar is-fluid {}" width="100%" height="{}" role="img" aria-label="{}">{}</svg>',
+        css_class,
         height,
         label,
         format_html_join("", "{}", ((rect,) for rect in rects)),
     )
+
+
+def _segment(segment: Segment, x: float, width: float, height: int) -> SafeString:
+    """Both in per cent of the bar; the hairline is drawn over the part's beginning."""
+    rect = format_html(
+        '<rect class="{}" x="{}%" width="{}%" height="{}"><title>{}</title></rect>',
+        segment.css_class,
+        _figure(x),
+        _figure(width),
+        height,
+        segment.label,
+    )
+    cut = format_html('<rect class="bar-cut" x="{}%" width="1" height="{}"/>', _figure(x), height)
+    return rect + cut if x > 0 else rect
 
 
 def tier_bars(level: int) -> SafeString:

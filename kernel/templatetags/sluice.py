@@ -46,9 +46,9 @@ def state_badge(state: str, word: str = "", *, boxed: bool = False) -> SafeStrin
 
 
 @register.simple_tag
-def tier_badge(tier: str | None, word: str = "") -> SafeString:
-    """Three bars and the word of a priority tier."""
-    level, usual = looks.tier_look(str(tier) if tier else None)
+def tier_badge(tier: str | None, word: str = "", *, in_full: bool = False) -> SafeString:
+    """Three bars and the word of a priority tier; ``in_full`` where no head says what it is: High tier."""
+    level, usual = looks.tier_look(str(tier) if tier else None, in_full=in_full)
     return format_html(
         '<span class="tier{}">{}<span>{}</span></span>',
         "" if level else " is-none",
@@ -79,10 +79,13 @@ def usage_bar(
     guaranteed: Amount,
     limit: Amount,
     scale: Amount | None = None,
-    width: int = 94,
+    width: int | None = 94,
     model: str = "",
 ) -> SafeString:
-    """Used, guaranteed and limit in one bar, `model` in that model's hue; `scale` fills the whole width."""
+    """Used, guaranteed and limit in one bar, `model` in that model's hue; `scale` fills the whole width.
+
+    ``width=None`` fills the cell, which is the table's wide one then.
+    """
     usage = svg.Usage(float(used), float(guaranteed), float(limit), float(scale) if scale else None)
     words = _("%(used)s used, %(guaranteed)s guaranteed, limit %(limit)s") % {
         "used": formats.number(used),

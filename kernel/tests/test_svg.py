@@ -98,10 +98,19 @@ def test_tier_bars_fill_up_to_the_level(level: int) -> None:
 
 
 def test_stacked_parts_share_the_width() -> None:
-    bar = svg.stacked_bar([svg.Segment(1, "a"), svg.Segment(0, "b"), svg.Segment(3, "c")], label="x", width=100)
-    assert width_of(bar, "a") == 24
-    assert width_of(bar, "b") is None
-    assert width_of(bar, "c") == 74
+    bar = svg.stacked_bar([svg.Segment(1, "a"), svg.Segment(0, "b"), svg.Segment(3, "c")], label="x")
+    assert '<rect class="a" x="0%" width="25%"' in bar
+    assert 'class="b"' not in bar
+    assert '<rect class="c" x="25%" width="75%"' in bar
+    assert bar.count("bar-cut") == 1
+
+
+def test_a_bar_without_a_width_fills_its_place() -> None:
+    bar = svg.usage_bar(svg.Usage(used=40, guaranteed=50, limit=100, scale=200), label="x", width=None)
+    assert 'class="usage-bar  is-fluid" width="100%"' in bar
+    assert '<rect class="bar-track" x="0" y="4" width="50%"' in bar
+    assert '<rect class="bar-used" x="0" y="4" width="20%"' in bar
+    assert '<rect class="bar-tick" x="25%"' in bar
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ from django.utils.translation import gettext as _
 from kernel import svg
 
 register = template.Library()
-WIDTH = 300
 
 
 @register.simple_tag
 def stacked(segments: Sequence[svg.Segment]) -> SafeString:
     """What the GPUs of a pool do now, busy first."""
-    return svg.stacked_bar(segments, label=_("Utilisation of the pool's GPUs now"), width=WIDTH)
+    return svg.stacked_bar(segments, label=_("Utilisation of the pool's GPUs now"))

@@ -22,7 +22,7 @@ def quota_amount(claim: Claim, amount: float | None) -> str:
 
 
 @register.simple_tag
-def promised_bar(line: ModelLine, width: int = 246) -> SafeString:
+def promised_bar(line: ModelLine) -> SafeString:
     """Promised, free and reserve of a model side by side."""
     parts = (
         (line.promised, "bar-used", _("%(count)s promised")),
@@ -31,7 +31,4 @@ def promised_bar(line: ModelLine, width: int = 246) -> SafeString:
     )
     segments = [svg.Segment(amount, css, words % {"count": formats.number(amount)}) for amount, css, words in parts]
     label = ", ".join(segment.label for segment in segments)
-    bar = svg.stacked_bar(segments, label=label, width=width)
-    return SafeString(
-        bar.replace('class="stacked-bar"', f'class="stacked-bar {looks.model_class(line.model.name)}"', 1)
-    )
+    return svg.stacked_bar(segments, label=label, height=svg.BAR_HEIGHT, css_class=looks.model_class(line.model.name))
