@@ -226,6 +226,13 @@ def models_live_first() -> list[GpuModel]:
     return sorted(GpuModel.objects.all(), key=lambda model: (model.pk not in live, model.name))
 
 
+def only_simulated() -> set[int]:
+    """Ids of the models of which there are simulated devices and no real one."""
+    live = Device.objects.exclude(state=DeviceState.RETIRED).exclude(node__state=NodeState.REMOVED)
+    real = Count("pk", filter=Q(is_simulated=False))
+    return set(live.values("gpu_model").annotate(real=real).filter(real=0).values_list("gpu_model", flat=True))
+
+
 def pools() -> QuerySet[Pool]:
     """Every pool with ``nodes_total`` and ``nodes_up``, by name."""
     present = ~Q(nodes__state=NodeState.REMOVED) & Q(nodes__isnull=False)

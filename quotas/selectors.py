@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.policies import has_role
 from inventory.capacity import Capacity, DatedAmount
 from inventory.models import GpuModel
-from inventory.selectors import capacity_at, capacity_facts, models_live_first
+from inventory.selectors import capacity_at, capacity_facts, models_live_first, only_simulated
 from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
 from projects.policies import SEES_ALL, visible_to
@@ -114,6 +114,8 @@ class ModelLine:
     model: GpuModel
     capacity: Capacity
     promised: int
+    is_simulated: bool
+    """No real device backs it."""
 
     @property
     def free(self) -> int:
@@ -123,9 +125,10 @@ class ModelLine:
 def model_lines(at: datetime) -> list[ModelLine]:
     """Capacity, reserve and promises of every GPU model at an instant; models on live agents come first."""
     capacities, promised = capacity_at(at), promised_at(at)
-    nothing = Capacity(0, 0)
+    nothing, simulated = Capacity(0, 0), only_simulated()
     return [
-        ModelLine(model, capacities.get(model.pk, nothing), promised.get(model.pk, 0)) for model in models_live_first()
+        ModelLine(model, capacities.get(model.pk, nothing), promised.get(model.pk, 0), model.pk in simulated)
+        for model in models_live_first()
     ]
 
 

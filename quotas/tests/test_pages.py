@@ -7,7 +7,7 @@ from django.test import Client, override_settings
 
 from accounts.models import Person
 from accounts.tests import factories as people
-from inventory.models import GpuModel, PoolKind
+from inventory.models import Device, GpuModel, PoolKind
 from kernel import clock
 from kernel.calendar import organisation_zone
 from projects.models import Project
@@ -185,6 +185,15 @@ def test_typed_times_are_the_organisations_and_skipped_ones_are_refused() -> Non
     assert field.prepare_value(datetime(2030, 7, 1, 10, tzinfo=UTC)) == datetime(2030, 7, 1, 12)  # noqa: DTZ001
 
 
+def test_a_model_that_no_real_device_backs_is_marked(ground: Ground) -> None:
+    _model, _project, lead = ground
+    assert 'class="simulated"' not in client(lead).get("/quotas/").content.decode()
+    Device.objects.update(is_simulated=True)
+    assert client(lead).get("/quotas/").content.decode().count('class="simulated"') == 1
+    Device.objects.filter(index=0).update(is_simulated=False)
+    assert 'class="simulated"' not in client(lead).get("/quotas/").content.decode()
+
+
 def test_the_list_costs_the_same_for_one_quota_and_for_many(
     ground: Ground, django_assert_max_num_queries: object
 ) -> None:
@@ -194,5 +203,5 @@ def test_the_list_costs_the_same_for_one_quota_and_for_many(
         make.grant(active_project(), model, 1)
     browser = client(make.granter())
     browser.get("/quotas/")
-    with django_assert_max_num_queries(14):  # type: ignore[operator]
+    with django_assert_max_num_queries(15):  # type: ignore[operator]
         browser.get("/quotas/")
