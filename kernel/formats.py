@@ -1,5 +1,6 @@
 """How quantities are written on screens: pure functions, the same in pages, mails and exports."""
 
+import math
 from datetime import datetime, timedelta, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -8,6 +9,7 @@ from django.utils.translation import gettext as _
 
 # Narrow no-break space: groups digits and keeps a number and its unit on one line.
 THIN_SPACE = "\u202f"
+LEAST_GPU_HOURS = 0.01
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -22,8 +24,16 @@ def number(value: float | Decimal, decimals: int = 0) -> str:
 
 
 def gpu_hours(value: float | Decimal) -> str:
-    """GPU-hours without false precision: one decimal below ten, whole hours above."""
-    return number(value, 1 if 0 < abs(float(value)) < 10 else 0)
+    """GPU-hours without false precision: whole hours from ten on, one decimal below, two figures below one.
+
+    What has begun is never nothing: less than half a minute on one GPU is said to be under a hundredth.
+    """
+    amount = float(value)
+    if 0 < amount < LEAST_GPU_HOURS:
+        return _("< %(least)s") % {"least": LEAST_GPU_HOURS}
+    if 0 < amount < 1:
+        return number(value, 1 - math.floor(math.log10(amount)))
+    return number(value, 1 if 0 < abs(amount) < 10 else 0)
 
 
 def byte_size(value: float) -> str:

@@ -68,6 +68,14 @@ class MilestoneFact:
     met_on: date | None
     first_due_on: date
     state: str
+    is_overdue: bool
+
+    @property
+    def standing(self) -> str:
+        """The same for people: met, overdue, slipped (moved later, its day still ahead) or due."""
+        if self.is_overdue:
+            return "overdue"
+        return "due" if self.state == "planned" else self.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,17 @@ class ProjectDetail:
     """What this person could do now: events of the state machine, edit, manage_members, set_tier, run_jobs."""
     content: str
     """Hash of what an approver sees; an approval may name it as ``seen``."""
+
+    @property
+    def stage_number(self) -> int:
+        """The place of its stage on the way, from 1; 0 before there is one."""
+        stage = self.project.stage
+        return Stage.values.index(stage) + 1 if stage else 0
+
+    @property
+    def stages(self) -> int:
+        """How many stages the way has."""
+        return len(Stage.values)
 
     @property
     def leads(self) -> list[Membership]:
@@ -187,6 +206,7 @@ def _first_due(project: Project) -> dict[int, date]:
 
 
 def _milestone_fact(row: Milestone, first_due_on: date, today: date) -> MilestoneFact:
-    is_late = row.due_on > first_due_on or row.due_on < today
+    is_overdue = row.met_on is None and row.due_on < today
+    is_late = is_overdue or row.due_on > first_due_on
     state = "met" if row.met_on else "slipped" if is_late else "planned"
-    return MilestoneFact(row.pk, row.name, row.due_on, row.met_on, first_due_on, state)
+    return MilestoneFact(row.pk, row.name, row.due_on, row.met_on, first_due_on, state, is_overdue)

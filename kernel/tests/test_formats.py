@@ -30,7 +30,20 @@ def test_number(value: float | Decimal, decimals: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (6.24, "6.2"), (9.96, "10.0"), (10.4, "10"), (72200, f"72{T}200")]
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.000001, "< 0.01"),
+        (0.004, "< 0.01"),
+        (0.01, "0.010"),
+        (Decimal("0.034"), "0.034"),
+        (0.5, "0.50"),
+        (1, "1.0"),
+        (6.24, "6.2"),
+        (9.96, "10.0"),
+        (10.4, "10"),
+        (72200, f"72{T}200"),
+    ],
 )
 def test_gpu_hours_have_no_false_precision(value: float, text: str) -> None:
     assert formats.gpu_hours(value) == text

@@ -1,6 +1,5 @@
 """One project: the registry's facts with what it holds, uses and runs."""
 
-import math
 from collections import defaultdict
 from datetime import date, timedelta
 
@@ -14,21 +13,21 @@ from django.views.decorators.http import require_GET
 from accounts.policies import require_signed_in
 from kernel import clock
 from kernel.calendar import local_day
-from kernel.formats import gpu_hours, number
+from kernel.formats import gpu_hours
 from kernel.looks import model_class
 from monitoring.selectors.latest import NOTHING_HELD, projects_now
 from portal.pages.allotment import allotments
 from portal.pages.columns import Day, Part, day_columns
 from portal.pages.jobs import counted, job_rows
 from portal.pages.waiting import of_project
-from projects.selectors import history, project_detail
+from projects.selectors import ProjectDetail, history, project_detail
+from projects.states import ProjectState
 from projects.views.frame import framed
 from scheduling.selectors import DayUsage, gpu_hours_by_day, listed
 
 DAYS = 14
 MOST_JOBS = 10
 LATEST = 6
-MOST_DECIMALS = 4
 
 
 @require_GET
@@ -39,12 +38,16 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
     held = allotments([project_id])[project_id]
     usage = _usage(project_id)
     jobs = job_rows(listed(person).filter(project=project_id), MOST_JOBS)
+    can_grant = _may_grant(detail)
     context = {
         **framed(request, detail, "overview"),
+        "can_submit_job": "run_jobs" in detail.can,
+        "can_grant": can_grant,
+        "has_primary": can_grant or "run_jobs" in detail.can,
         "allotments": held,
         "utilisation": projects_now([project_id]).get(project_id, NOTHING_HELD),
         "columns": _columns(usage),
-        "hours": hours_text(sum(day.gpu_hours for day in usage)),
+        "hours": gpu_hours(sum(day.gpu_hours for day in usage)),
         "hours_simulated": any(day.is_simulated for day in usage),
         "models_used": sorted({day.gpu_model for day in usage}),
         "jobs": jobs,
@@ -53,6 +56,11 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
         "items": history(detail.project)[::-1][:LATEST],
     }
     return render(request, "portal/project.html", context)
+
+
+def _may_grant(detail: ProjectDetail) -> bool:
+    """Those who set its tier grant its quota: admins, and never to a project of their own."""
+    return detail.project.state == ProjectState.ACTIVE and "set_tier" in detail.can
 
 
 def _usage(project_id: int) -> list[DayUsage]:
@@ -67,7 +75,7 @@ def _columns(usage: list[DayUsage]) -> SafeString:
     for day in usage:
         hours[day.day][day.gpu_model] += day.gpu_hours
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
-    total = hours_text(sum(day.gpu_hours for day in usage))
+    total = gpu_hours(sum(day.gpu_hours for day in usage))
     words = _("GPU-hours per day over %(days)s days, %(total)s together") % {"days": DAYS, "total": total}
     return day_columns([_day(day, hours[day], today) for day in days], label=words)
 
@@ -76,16 +84,9 @@ def _day(day: date, hours: dict[str, float], today: date) -> Day:
     """The month is said where it begins, and under today."""
     written = formats.date_format(day, "j M")
     parts = tuple(
-        Part(amount, model_class(model), f"{written}, {model}: {hours_text(amount)}")
+        Part(amount, model_class(model), f"{written}, {model}: {gpu_hours(amount)}")
         for model, amount in sorted(hours.items())
         if amount > 0
     )
     is_first = day.day == 1 or day == today - timedelta(days=DAYS - 1) or day == today
-    return Day(written if is_first else str(day.day), parts, hours_text(sum(hours.values())), day == today)
-
-
-def hours_text(hours: float) -> str:
-    """GPU-hours; under one with two figures that say something, for projects that have only begun."""
-    if not 0 < hours < 1:
-        return gpu_hours(hours)
-    return number(hours, min(MOST_DECIMALS, 1 - math.floor(math.log10(hours))))
+    return Day(written if is_first else str(day.day), parts, gpu_hours(sum(hours.values())), day == today)

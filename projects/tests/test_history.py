@@ -95,3 +95,4 @@ def test_a_milestone_that_was_moved_has_slipped_and_keeps_its_first_day() -> Non
         client.patch(url, {"milestones": [{"name": "First result", "due_on": day}]})
     fact = selectors.milestone_facts(project)[0]
     assert (str(fact.first_due_on), str(fact.due_on), fact.state) == ("2030-01-31", "2030-06-01", "slipped")
+    assert (fact.standing, fact.is_overdue) == ("slipped", False)

@@ -184,6 +184,9 @@ def test_team_pages(lead: Person) -> None:
     assert browser.post(page, {"person": "nobody-here", "role": "researcher"}).status_code == 422
     assert browser.post(page, {"person": "newcomer", "role": "researcher"}).status_code == 302
     assert "newcomer" in text_of(browser.get(page))
+    again = browser.post(page, {"person": "newcomer", "role": "researcher"})
+    assert again.context["form"].errors["person"] == ["This person is on the project already"]
+    assert 'value="newcomer"' in text_of(again)
     assert browser.post(f"{page}{other.pk}/role/", {"role": "lead"}).status_code == 302
     assert "Take Newcomer off" in text_of(browser.get(f"{page}{other.pk}/remove/"))
     assert browser.post(f"{page}{other.pk}/remove/").status_code == 302
@@ -264,12 +267,15 @@ def test_days_end_with_the_organisation_s_day(settings: Any, freeze: Callable[[d
     due = datetime(2026, 5, 1, tzinfo=UTC).date()
     project = factories.active_project(lead=lead, milestones=[MilestoneAsked("Due", due)])
     assert selectors.milestone_facts(project)[0].state == "planned"
+    assert selectors.milestone_facts(project)[0].standing == "due"
     freeze(datetime(2026, 5, 1, 16, 1, tzinfo=UTC))
     assert selectors.milestone_facts(project)[0].state == "slipped"
+    assert selectors.milestone_facts(project)[0].standing == "overdue"
     met = [{"name": "Due", "due_on": "2026-05-01", "met_on": "2026-05-02"}]
     client = people.api_client(lead)
     assert client.patch(f"/api/v1/projects/{project.pk}/", {"milestones": met}).status_code == 200
     assert selectors.milestone_facts(project)[0].state == "met"
+    assert selectors.milestone_facts(project)[0].standing == "met"
 
 
 @pytest.mark.parametrize("query", ["sort=created_by__password", "state=lost", "tier=x"])

@@ -64,7 +64,7 @@ def decides(admin: Visitor, address: str) -> None:
     dialog.locator("select[name=tier]").select_option("high")
     dialog.locator("textarea[name=reason]").fill("The test says so")
     dialog.get_by_role("button", name="Set tier").click()
-    expect(page.locator(".facts .tier")).to_have_text("High")
+    expect(page.locator(".facts .tier")).to_have_text("High tier")
     assert page.url.rstrip("/") == address.rstrip("/")
 
 

@@ -1,5 +1,6 @@
 """What the composed pages say, to whom."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -13,7 +14,6 @@ from accounts.tests import factories as people
 from inventory.models import Node
 from kernel import clock
 from portal.pages import columns
-from portal.pages.project import hours_text
 from portal.tests.pages import world
 from scheduling.tests import factories
 
@@ -57,6 +57,12 @@ def test_home_of_somebody_new_says_how_to_begin(where: world.World) -> None:
     assert people.browser().get("/").status_code == 302
 
 
+def test_home_of_the_only_admin_leads_to_accounts_for_others() -> None:
+    page = shown(people.browser(people.admin()), "/")
+    assert "Create accounts" in page
+    assert 'href="/people/new"' in page
+
+
 def test_the_project_page_composes_quota_use_and_jobs(where: world.World) -> None:
     browser = people.browser(where.lead)
     page = shown(browser, f"/projects/{where.project.pk}/")
@@ -69,18 +75,40 @@ def test_the_project_page_composes_quota_use_and_jobs(where: world.World) -> Non
     assert stranger.get(f"/projects/{where.project.pk}").status_code == 404
 
 
+def test_the_head_of_a_project_says_what_it_is_and_offers_what_one_may(where: world.World) -> None:
+    address = f"/projects/{where.project.pk}/"
+    page = shown(people.browser(where.lead), address)
+    assert "High tier" not in page
+    assert ", stage 1 of 6</span>" in page
+    assert "<span>1 person</span>" in page
+    assert f'href="/jobs/new?project={where.project.pk}"' in page
+    assert "Grant a quota" not in page
+    admin = shown(people.browser(people.admin()), address)
+    assert f'href="/quotas/grant?project={where.project.pk}"' in admin
+    assert "New job" not in admin
+    assert admin.count("btn-primary") == 1
+
+
+def test_milestones_say_in_words_how_they_stand(where: world.World) -> None:
+    page = shown(people.browser(where.lead), f"/projects/{where.project.pk}/")
+    assert re.search(r"overdue, \d+ \w+ \d{4}", page)
+    where.project.milestones.update(due_on=clock.now().date() + timedelta(days=3))
+    assert re.search(r">due \d+ \w+ \d{4}<", shown(people.browser(where.lead), f"/projects/{where.project.pk}/"))
+    where.project.milestones.update(met_on=clock.now().date())
+    assert re.search(r">met \d+ \w+ \d{4}<", shown(people.browser(where.lead), f"/projects/{where.project.pk}/"))
+
+
 def test_gpu_hours_of_the_project_are_those_of_the_ledger(where: world.World) -> None:
     with clock.frozen(clock.now() + timedelta(hours=3)):
         page = shown(people.browser(where.lead), f"/projects/{where.project.pk}/")
     assert "6.0 in 14 days" in page
 
 
-@pytest.mark.parametrize(
-    ("hours", "said"),
-    [(0.0, "0"), (0.00002, "0.0000"), (0.00223, "0.0022"), (0.034, "0.034"), (0.5, "0.50"), (1.0, "1.0"), (12.4, "12")],
-)
-def test_the_first_seconds_of_use_are_not_said_to_be_nothing(hours: float, said: str) -> None:
-    assert hours_text(hours) == said
+def test_the_first_seconds_of_use_are_neither_nothing_nor_a_full_column(where: world.World) -> None:
+    with clock.frozen(where.running.submitted_at + timedelta(seconds=5)):
+        page = shown(people.browser(where.lead), f"/projects/{where.project.pk}/")
+    assert "&lt; 0.01 in 14 days" in page
+    assert 'class="column-scale"' in page
 
 
 def test_the_cluster_counts_what_is_held_free_and_silent(where: world.World) -> None:
@@ -163,18 +191,28 @@ def test_templates_ask_no_database(where: world.World, monkeypatch: pytest.Monke
     assert {name: count for name, count in seen.items() if count} == {}
 
 
+@pytest.mark.parametrize(
+    ("most", "end"),
+    [(0, 1), (0.004, 1), (1, 1), (1.01, 2), (2, 2), (4.9, 5), (8, 10), (10, 10), (11, 20), (430, 500), (7200, 10000)],
+)
+def test_a_scale_ends_at_a_round_amount_and_never_under_one(most: float, end: float) -> None:
+    assert columns.scale_end(most) == end
+
+
 def test_columns_stack_on_one_scale_and_name_each_part() -> None:
     full = columns.Day(
         "1 Jun", (columns.Part(6, "model-h100", "h100: 6"), columns.Part(2, "model-a100", "a100: 2")), "8"
     )
     half = columns.Day("2 Jun", (columns.Part(4, "model-h100", "h100: 4"),), "4", is_partial=True)
     drawn = columns.day_columns([full, half, columns.Day("3 Jun", (), "0")], label="<hours>")
-    assert 'height="72.00"' in drawn
-    assert 'height="24.00"' in drawn
-    assert 'height="48.00"' in drawn
+    assert 'height="57.60"' in drawn
+    assert 'height="19.20"' in drawn
+    assert 'height="38.40"' in drawn
+    assert ">10</text>" in drawn
+    assert ">5</text>" in drawn
     assert "bar-pale" in drawn
     assert "&lt;hours&gt;" in drawn
-    assert ">0<" not in drawn
+    assert drawn.count(">0<") == 1  # where the scale begins; a day without use says nothing
 
 
 def test_an_empty_node_is_maintained_and_removed_on_its_page() -> None:
