@@ -68,10 +68,17 @@
     return { hooks: { drawClear: draw } };
   };
 
-  // A value between two gaps has no line: it gets a point.
+  // One value has no line, and the line of two is hardly one pixel long over a day: they get points.
   const isolated = (u, index) => {
     const values = u.data[index];
-    return values.map((_, at) => at).filter((at) => values[at] !== null && values[at - 1] == null && values[at + 1] == null);
+    const short = [];
+    for (let first = 0; first < values.length; first += 1) {
+      let end = first;
+      while (values[end] != null) end += 1;
+      for (let at = first; at < end && end - first <= 2; at += 1) short.push(at);
+      first = end;
+    }
+    return short;
   };
 
   const showNow = (host, data) => {
