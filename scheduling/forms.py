@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from inventory.models import GpuModel
 from projects.models import Project
 from scheduling.commands import command_of
-from scheduling.spec import MILLI, SIGNALS, JobSpec
+from scheduling.spec import MAX_GRACE_SECONDS, MAX_SECONDS, MILLI, SIGNALS, JobSpec
 
 HOUR, MINUTE = 3600, 60
 FIELD_OF = {
@@ -25,6 +25,8 @@ FIELD_OF = {
 
 
 class JobForm(forms.Form):
+    """Bounds of fields in another unit than the service's are here, so that the refusal speaks in the field's unit."""
+
     project = forms.ModelChoiceField(Project.objects.none(), label=gettext_lazy("Project"), empty_label=None)
     name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
     command = forms.CharField(
@@ -62,7 +64,12 @@ class JobForm(forms.Form):
         label=gettext_lazy("Preemptible: may run on idle GPUs above the guarantee, and give way"),
     )
     max_runtime_h = forms.DecimalField(
-        required=False, min_value=Decimal("0.01"), initial=24, decimal_places=2, label=gettext_lazy("Max runtime")
+        required=False,
+        min_value=Decimal("0.01"),
+        max_value=MAX_SECONDS // HOUR,
+        initial=24,
+        decimal_places=2,
+        label=gettext_lazy("Max runtime"),
     )
     max_retries = forms.IntegerField(
         required=False,
@@ -81,7 +88,12 @@ class JobForm(forms.Form):
         ),
     )
     checkpoint_interval_m = forms.DecimalField(
-        required=False, min_value=Decimal("0.1"), initial=30, decimal_places=1, label=gettext_lazy("Checkpoint every")
+        required=False,
+        min_value=Decimal("0.1"),
+        max_value=MAX_SECONDS // MINUTE,
+        initial=30,
+        decimal_places=1,
+        label=gettext_lazy("Checkpoint every"),
     )
     signal = forms.ChoiceField(
         choices=[(name, name) for name in SIGNALS], initial="SIGTERM", label=gettext_lazy("Signal to stop")
@@ -89,6 +101,7 @@ class JobForm(forms.Form):
     grace_m = forms.DecimalField(
         required=False,
         min_value=Decimal(0),
+        max_value=MAX_GRACE_SECONDS // MINUTE,
         decimal_places=1,
         label=gettext_lazy("Grace time"),
         help_text=gettext_lazy("Empty: the pool's."),

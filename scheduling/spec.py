@@ -12,6 +12,7 @@ from kernel.errors import Invalid
 MILLI = 1000
 MAX_GPUS = 100_000
 MAX_SECONDS = 366 * 24 * 3600
+MAX_GRACE_SECONDS = 24 * 3600
 MAX_RETRIES = 100
 MAX_NODES = 10_000
 MAX_TEXT = 200
@@ -104,7 +105,7 @@ def _check_bounds(spec: JobSpec, faults: Faults) -> None:
         ("memory_bytes", spec.memory_bytes, 0, 2**60),
         ("priority", spec.priority, -1000, 1000),
         ("max_runtime_s", spec.max_runtime_s, 1, MAX_SECONDS),
-        ("grace_s", spec.grace_s, 0, 24 * 3600),
+        ("grace_s", spec.grace_s, 0, MAX_GRACE_SECONDS),
         ("max_retries", spec.max_retries, 0, MAX_RETRIES),
         ("checkpoint_interval_s", spec.checkpoint_interval_s, 1, MAX_SECONDS),
     ]

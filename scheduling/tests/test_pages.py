@@ -81,7 +81,9 @@ def test_the_same_form_twice_makes_one_job(project: Project, lead: Client) -> No
         ("env", "nonsense", "“nonsense” is not NAME=value"),
         ("nodes_exact", "3", "divided evenly"),
         ("datasets", "data", "“data” is not an absolute path"),
-        ("max_runtime_h", "999999", "3599996400"),
+        ("max_runtime_h", "999999", "8784"),
+        ("checkpoint_interval_m", "999999", "527040"),
+        ("grace_m", "1441", "1440"),
     ],
 )
 def test_what_cannot_be_taken_is_said_at_its_field(
