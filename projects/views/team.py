@@ -13,6 +13,7 @@ from accounts.policies import require_signed_in
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 from projects import selectors, services
+from projects.errors import AlreadyMember
 from projects.forms import MemberForm
 from projects.models import ProjectRole
 from projects.selectors import ProjectDetail
@@ -36,6 +37,8 @@ class Members(View):
                 row = services.member_add(actor=person, project_id=project_id, **form.cleaned_data)
             except Invalid as refusal:
                 add_errors(form, refusal)
+            except AlreadyMember as refusal:
+                form.add_error("person", refusal.message)
             else:
                 messages.success(request, _("%(person)s is on the team.") % {"person": row.person})
                 return redirect("projects:members", project_id)
