@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.db.models import Max
+from django.db.models import Max, prefetch_related_objects
 
 from inventory.models import GpuModel, Node
 from inventory.states import NodeState
@@ -50,6 +50,7 @@ def starts_apply(snapshot: Snapshot, decision: Decision, now: datetime) -> Appli
     node_ids = {node for start in decision.start for node in start.placement}
     rows = lock({Project: project_ids, Job: wanted, Node: node_ids}, must_exist=False)
     locked = _Locked(rows[Project], rows[Job], rows[Node])
+    prefetch_related_objects(list(locked.nodes.values()), "pool")
     # Waiting for the locks took time: what came into force meanwhile counts.
     at = max(now, clock.now())
     models = dict(GpuModel.objects.values_list("name", "pk"))
