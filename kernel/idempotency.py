@@ -4,6 +4,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from kernel import clock
 from kernel.errors import Invalid
 from kernel.models import IdempotencyKey
@@ -29,14 +31,16 @@ def claim(*, actor: Actor, key: str, fingerprint: str) -> Stored | None:
     Raises ``Invalid`` if the key was used for another request or is too long. Call inside a unit of work.
     """
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
-        raise Invalid({"Idempotency-Key": f"{len(key)} characters; 1 to {MAX_KEY_LENGTH} are allowed"})
+        text = _("%(count)s characters; 1 to %(most)s are allowed")
+        raise Invalid({"Idempotency-Key": text % {"count": len(key), "most": MAX_KEY_LENGTH}})
     who = actor_fields(actor)
     identity = {"actor_type": who["actor_type"], "actor_id": who["actor_id"], "key": key}
     row = IdempotencyKey(request_hash=fingerprint, at=clock.now(), **identity)
     IdempotencyKey.objects.bulk_create([row], ignore_conflicts=True)
     kept = IdempotencyKey.objects.select_for_update().get(**identity)
     if kept.request_hash != fingerprint:
-        raise Invalid({"Idempotency-Key": f"“{key}” was used before for another request"})
+        text = _("“%(key)s” was used before for another request")
+        raise Invalid({"Idempotency-Key": text % {"key": key}})
     return None if kept.status is None else Stored(kept.status, kept.body)
 
 

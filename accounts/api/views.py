@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -149,7 +150,7 @@ class TokenViewSet(PersonActsViewSet):
             return self.actor
         person = selectors.people(self.request.user).filter(username=username).first()
         if person is None:
-            raise Invalid({"owner": f"“{username[:150]}” is not known"})
+            raise Invalid({"owner": _("“%(name)s” is not known") % {"name": username[:150]}})
         return person
 
 

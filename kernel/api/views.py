@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -78,6 +79,7 @@ class PortalViewSet(IdempotentMixin, GenericViewSet[Any]):
         asked = [key for key in self.request.query_params.get("ordering", "").split(",") if key]
         for key in asked:
             if key.removeprefix("-") not in self.ordering_fields:
-                allowed = ", ".join(self.ordering_fields) or "none"
-                raise Invalid({"ordering": f"“{key[:60]}” cannot be sorted by; allowed: {allowed}"})
+                text = _("“%(key)s” cannot be sorted by; allowed: %(allowed)s")
+                allowed = ", ".join(self.ordering_fields) or _("none")
+                raise Invalid({"ordering": text % {"key": key[:60], "allowed": allowed}})
         return rows.order_by(*asked, "pk") if asked else rows

@@ -19,7 +19,8 @@ def measure_asked(asked: Mapping[str, str]) -> str:
     """Which measure ``series`` shows; ``columns`` always holds all."""
     measure = asked.get("measure") or "utilisation"
     if measure not in MEASURES:
-        raise Invalid({"measure": f"“{measure[:40]}” is not one of {', '.join(MEASURES)}"})
+        text = _("“%(value)s” is not one of %(allowed)s")
+        raise Invalid({"measure": text % {"value": measure[:40], "allowed": ", ".join(MEASURES)}})
     return measure
 
 

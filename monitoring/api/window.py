@@ -5,6 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
 
 from kernel.errors import Invalid
 from monitoring.engine.series import Window, default_step
@@ -26,13 +27,14 @@ def window_asked(asked: Mapping[str, str], *, start: datetime, end: datetime, se
     first = _instant(asked, "from") or start
     last = _instant(asked, "to") or max(end, min(first, LATEST) + timedelta(seconds=1))
     if last <= first:
-        raise Invalid({"to": f"{last.isoformat()} is not after “from” ({first.isoformat()})"})
+        text = _("%(to)s is not after “from” (%(from)s)")
+        raise Invalid({"to": text % {"to": last.isoformat(), "from": first.isoformat()}})
     seconds = (last - first).total_seconds()
     step_s = _step(asked) or default_step(seconds)
     allowed = min(MAX_POINTS, MAX_VALUES // max(series, 1))
     if seconds / step_s > allowed:
-        message = f"{step_s} s gives {seconds / step_s:.0f} steps; at most {allowed} are allowed here"
-        raise Invalid({"step": message})
+        text = _("%(step)s s gives %(count)s steps; at most %(most)s are allowed here")
+        raise Invalid({"step": text % {"step": step_s, "count": f"{seconds / step_s:.0f}", "most": allowed}})
     return Window.covering(first, last, step_s)
 
 
@@ -45,7 +47,8 @@ def _instant(asked: Mapping[str, str], name: str) -> datetime | None:
         at = parse_datetime(raw.replace(" ", "+"))
         if at is not None and at.tzinfo is not None:
             return at.astimezone(UTC)
-    raise Invalid({name: f"“{raw[:40]}” is not an instant with a time zone, such as 2026-06-09T12:00:00Z"})
+    text = _("“%(value)s” is not an instant with a time zone, such as 2026-06-09T12:00:00Z")
+    raise Invalid({name: text % {"value": raw[:40]}})
 
 
 def _step(asked: Mapping[str, str]) -> int | None:
@@ -54,5 +57,6 @@ def _step(asked: Mapping[str, str]) -> int | None:
         return None
     digits = len(str(MAX_STEP_S))
     if not (raw.isascii() and raw.isdigit() and len(raw) <= digits and MIN_STEP_S <= int(raw) <= MAX_STEP_S):
-        raise Invalid({"step": f"“{raw[:40]}” is not a whole number of seconds from {MIN_STEP_S} to {MAX_STEP_S}"})
+        text = _("“%(value)s” is not a whole number of seconds from %(least)s to %(most)s")
+        raise Invalid({"step": text % {"value": raw[:40], "least": MIN_STEP_S, "most": MAX_STEP_S}})
     return int(raw)
