@@ -12,6 +12,7 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": redis_url("SLUICE_CACHE_URL"),
+        "OPTIONS": {"serializer": "kernel.cache.JsonSerializer"},
     },
 }
 STORAGES = {

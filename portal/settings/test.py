@@ -18,6 +18,7 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": f"{_REDIS}/{2 * _PROCESS + 1}",
+        "OPTIONS": {"serializer": "kernel.cache.JsonSerializer"},
     },
 }
 STORAGES = {
