@@ -73,11 +73,6 @@ def capacity_facts(gpu_model_ids: Iterable[int], within: Interval) -> dict[int, 
     return {pk: CapacityFacts(tuple(gpus[pk]), tuple(reserve[pk])) for pk in ids}
 
 
-def capacity_timeline(gpu_model_id: int, within: Interval) -> list[CapacityStep]:
-    """Capacity of one model through ``within``: a step at its start and one at each change."""
-    return capacity_facts([gpu_model_id], within)[gpu_model_id].timeline(within)
-
-
 def price_at(node_id: int, at: datetime) -> Price | None:
     """Price per GPU-hour of a node at an instant; None where none is set."""
     return price_of(_prices([node_id], Interval(at))[node_id], at, organisation_zone())
@@ -114,9 +109,14 @@ def nodes_with_devices() -> QuerySet[Node]:
     return nodes.prefetch_related(Prefetch("devices", devices)).order_by("name")
 
 
+def unheard_nodes(now: datetime) -> QuerySet[Node]:
+    """Nodes in any state that were not heard for longer than their pool allows. ``now``: the database's clock."""
+    return Node.objects.alias(deadline=_deadline()).filter(deadline__lt=now)
+
+
 def silent_nodes(now: datetime) -> QuerySet[Node]:
-    """Nodes that should be heard and were not for longer than their pool allows. ``now``: the database's clock."""
-    return Node.objects.filter(state__in=LISTENED_TO).alias(deadline=_deadline()).filter(deadline__lt=now)
+    """The unheard ones among those that should be heard: silence makes them down."""
+    return unheard_nodes(now).filter(state__in=LISTENED_TO)
 
 
 def _deadline() -> "ExpressionWrapper[CombinedExpression]":

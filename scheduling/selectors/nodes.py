@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from inventory.models import Node
+from inventory.selectors import unheard_nodes
 from inventory.states import NodeState
 from kernel import clock
 from scheduling.models import AttemptMember, DeviceAllocation, Job
@@ -53,10 +54,8 @@ def device_shares(node: Node) -> dict[int, list[tuple[Job, int]]]:
 
 def is_silent(node: Node) -> bool:
     """Whether the node is down, or was not heard for longer than its pool allows (database's clock): a draining node
-    that falls silent stays draining, and what is on it is unknown all the same. One statement."""
-    heard_at = node.last_seen_at or node.registered_at
-    silence = (clock.database_now() - heard_at).total_seconds()
-    return node.state == NodeState.DOWN or silence > node.pool.lost_after_s
+    that falls silent stays draining, and what is on it is unknown all the same. At most two statements."""
+    return node.state == NodeState.DOWN or unheard_nodes(clock.database_now()).filter(pk=node.pk).exists()
 
 
 def _hurt(member: AttemptMember) -> HurtJob:

@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from django.db.models import F, QuerySet
-from django.db.models.functions import Coalesce, Extract, Now
+from django.db.models import QuerySet
 
 from agent.messages import ExitRecord
+from inventory.selectors import unheard_nodes
 from kernel import clock, sweep
 from kernel.states import transition
 from kernel.unit import lock
@@ -46,6 +46,5 @@ def _unknown(member: AttemptMember, now: datetime) -> None:
 
 def _silent_members() -> QuerySet[AttemptMember]:
     """Live members, not unknown yet, of nodes not heard for longer than their pool allows (database's clock)."""
-    silence = Extract(Now() - Coalesce("node__last_seen_at", "node__registered_at"), "epoch")
     live = AttemptMember.objects.exclude(state__in=[AttemptState.ENDED, AttemptState.UNKNOWN])
-    return live.alias(silence=silence).filter(silence__gt=F("node__pool__lost_after_s"))
+    return live.filter(node__in=unheard_nodes(clock.database_now()))
