@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from accounts.tests import factories as people
 from inventory.models import GpuModel
 from inventory.services import EnrolmentSpec, enrolment_token_issue
+from portal.tests.api.calls import address
 from portal.tests.api.document import Operation, operations
 from portal.tests.api.samples import queries
-from portal.tests.api.test_nasty import address
 from portal.tests.api.world import World
 from projects.models import Project
 from projects.services import area_create
