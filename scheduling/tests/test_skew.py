@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent.messages import ExitRecord, MemberReport, Sync
+from inventory.tests import factories as machines
 from kernel import clock
 from scheduling import services
 from scheduling.services.skew import ON_THE_WAY, reports_of
@@ -17,8 +18,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def sync_of(sent_at: datetime, report: MemberReport) -> Sync:
-    hardware = make.hardware.hardware("n1", 1)
-    return Sync(1, "boot", 1, sent_at, "1.0", hardware, (report,))
+    return Sync(1, "boot", 1, sent_at, "1.0", machines.hardware("n1", 1), (report,))
 
 
 @pytest.mark.parametrize("off", [-HOUR, HOUR, timedelta(seconds=3)])
