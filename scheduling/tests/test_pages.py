@@ -1,6 +1,7 @@
 """The pages of jobs: what they show, what they refuse, what they do."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -8,6 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.tests import factories as people
+from kernel import clock
 from projects.models import Project
 from projects.tests import factories as registry
 from scheduling.models import Job
@@ -171,8 +173,12 @@ def test_a_running_job_shows_where_it_runs_and_stops_asking_when_it_is_over(
     assert 'hx-trigger="every 2s"' in page
     assert f"/api/v1/telemetry/jobs/{job.pk}" in page
     (seen,) = set(re.findall(r"\?seen=([^\"]+)\"", page))
-    same = lead.get(f"/jobs/{job.pk}/state/?seen={seen}").content.decode()
-    assert "hx-swap-oob" not in same
+    with clock.frozen(clock.now() + timedelta(minutes=75)):
+        same = lead.get(f"/jobs/{job.pk}/state/?seen={seen}").content.decode()
+    assert same.count("hx-swap-oob") == 1
+    attempts = same.partition('id="job-attempts"')[2]
+    assert "1 h 15 m" in attempts
+    assert "Stop…" not in same
     (member,) = factories.members_of(job)
     node.end(member.pk, code=3)
     node.sync()

@@ -57,8 +57,8 @@ def overview(request: HttpRequest, job_id: int) -> HttpResponse:
 def state(request: HttpRequest, job_id: int) -> HttpResponse:
     """What changes while it runs; asked for every two seconds until the job is over.
 
-    The page says by ``seen`` what it shows. Head and attempts are sent again only when they differ, so that a
-    button does not vanish under a finger that is about to press it.
+    The page says by ``seen`` what it shows. Buttons are sent again only when they differ, so that none vanishes
+    under a finger that is about to press it. Attempts are always sent: they say how long they have been running.
     """
     person, detail = detail_of(request, job_id)
     context = _head(person, detail, "overview")
