@@ -47,7 +47,7 @@ class JobForm(forms.Form):
         help_text=gettext_lazy("None chosen: any on which the project has a quota."),
     )
     gpus = forms.DecimalField(
-        min_value=Decimal(0),
+        min_value=Decimal("0.01"),
         decimal_places=3,
         initial=1,
         label=gettext_lazy("GPUs"),

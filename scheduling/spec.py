@@ -11,6 +11,8 @@ from kernel.errors import Invalid
 
 MILLI = 1000
 MAX_GPUS = 100_000
+LEAST_MILLI = 10
+"""Every job holds a share of a GPU, so that the quota bounds how many run; a hundred on one device at most."""
 MAX_SECONDS = 366 * 24 * 3600
 MAX_GRACE_SECONDS = 24 * 3600
 MAX_RETRIES = 100
@@ -99,7 +101,7 @@ def _check_shape(spec: JobSpec, faults: Faults) -> None:
 
 def _check_bounds(spec: JobSpec, faults: Faults) -> None:
     bounds = [
-        ("gpus", spec.milli_gpus, 0, MAX_GPUS * MILLI),
+        ("gpus", spec.milli_gpus, LEAST_MILLI, MAX_GPUS * MILLI),
         ("nodes_exact", spec.nodes_exact, 1, MAX_NODES),
         ("cpus", spec.cpus, 0, 1_000_000),
         ("memory_bytes", spec.memory_bytes, 0, 2**60),

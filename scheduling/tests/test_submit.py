@@ -43,6 +43,8 @@ def checked(project: Project, **changes: Any) -> dict[str, CheckItem]:
         ({"command": ("a\0b",)}, "command"),
         ({"command": ("x" * 100_001,)}, "command"),
         ({"milli_gpus": -1}, "gpus"),
+        ({"milli_gpus": 0}, "gpus"),
+        ({"milli_gpus": 9}, "gpus"),
         ({"milli_gpus": 1500}, "gpus"),
         ({"milli_gpus": 10**12}, "gpus"),
         ({"milli_gpus": 3000, "nodes_exact": 2}, "nodes_exact"),
