@@ -171,6 +171,8 @@ def test_a_running_job_shows_where_it_runs_and_stops_asking_when_it_is_over(
     page = lead.get(f"/jobs/{job.pk}/").content.decode()
     assert "It runs on alpha." in page
     assert 'hx-trigger="every 2s"' in page
+    assert page.count('id="job-attempts"') == 1
+    assert "hx-swap-oob" not in page
     assert f"/api/v1/telemetry/jobs/{job.pk}" in page
     (seen,) = set(re.findall(r"\?seen=([^\"]+)\"", page))
     with clock.frozen(clock.now() + timedelta(minutes=75)):

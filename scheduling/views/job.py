@@ -66,7 +66,8 @@ def state(request: HttpRequest, job_id: int) -> HttpResponse:
     if len(detail.attempts) == 1 and "-" not in seen:
         # The first attempt brings log and charts: parts that the page does not have yet.
         return HttpResponse(headers={"HX-Refresh": "true"})
-    return render(request, "scheduling/_job_live.html", {**context, "has_changed": seen != context["stamp"]})
+    context |= {"is_update": True, "has_changed": seen != context["stamp"]}
+    return render(request, "scheduling/_job_live.html", context)
 
 
 @require_GET
