@@ -34,6 +34,7 @@ class PoolKind(models.TextChoices):
 class Pool(models.Model):
     """A set of nodes with one policy. Every node is in exactly one pool."""
 
+    lock_rank = LockRank.POOL
     name = models.SlugField(max_length=60, unique=True)
     title = models.CharField(max_length=100)
     kind = models.CharField(max_length=20, choices=PoolKind.choices, default=PoolKind.SHARED)

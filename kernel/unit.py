@@ -1,6 +1,7 @@
 """One unit of work: the outermost service's transaction, and the one place where rows are locked.
 
-Order: person → role grant → approval → review round → project → GPU-model capacity → quota → job → node, each by id.
+Order: person → role grant → approval → review round → research area → project → pool → GPU-model capacity → quota →
+job → node, each by id.
 A model states its place with ``lock_rank``. A unit locks once; what is consumed is locked, not what is freed.
 """
 
@@ -26,7 +27,9 @@ class LockRank(IntEnum):
     ROLE_GRANT = 2
     APPROVAL = 10
     REVIEW_ROUND = 20
+    RESEARCH_AREA = 25
     PROJECT = 30
+    POOL = 35
     CAPACITY = 40
     QUOTA = 50
     JOB = 60

@@ -17,6 +17,7 @@ from projects.states import PROJECT, ProjectState
 class ResearchArea(models.Model):
     """A group of projects that may hold a guarantee of its own. Areas may nest."""
 
+    lock_rank = LockRank.RESEARCH_AREA
     name = models.SlugField(max_length=60, unique=True)
     title = models.CharField(max_length=200)
     parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="children")

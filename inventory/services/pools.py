@@ -11,7 +11,7 @@ from accounts.models import Person, Role
 from accounts.policies import require_role
 from inventory.models import CapacityFact, GpuModel, Node, Pool, PoolKind
 from kernel import audit, clock, outbox
-from kernel.errors import Invalid, NotFound
+from kernel.errors import Invalid
 from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
 from kernel.unit import lock, unit_of_work
@@ -57,9 +57,7 @@ def pool_edit(*, actor: Person, pool_id: int, changes: Mapping[str, Any]) -> Poo
     _refuse_unknown(changes, EDITABLE_POOL)
     _check_pool(changes)
     with unit_of_work():
-        pool = Pool.objects.select_for_update().filter(pk=pool_id).first()
-        if pool is None:
-            raise NotFound
+        pool: Pool = lock({Pool: [pool_id]})[Pool][pool_id]
         _apply("pool.changed", actor, pool, changes)
     return pool
 

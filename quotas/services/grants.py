@@ -1,7 +1,7 @@
 """Grants: a base claim replaces what it overlaps, from its start on; what was before stays as it was (QUO5).
 
-Order of locks: project, then GPU model. A project's claims change only under the project's lock (an area's under
-the models' locks and its own exclusion constraint), so the rows themselves need none of their own.
+Order of locks: research area, project, GPU model. A holder's claims change only under the holder's lock, so the rows
+themselves need none of their own.
 """
 
 from dataclasses import dataclass, field, replace
@@ -107,13 +107,14 @@ def quota_grant(*, actor: Person, grant: GrantSpec) -> Claim:
 
 def area_grant(*, actor: Person, grant: AreaGrantSpec) -> Claim:
     """Promise a research area something on top of its projects' own guarantees (additive, so that no GPU counts
-    twice). Admins only, who never worked in any of the area's projects. Locks the GPU model. Raises as ``quota_grant``.
+    twice). Admins only, who never worked in any of the area's projects. Locks area and GPU model. Raises as
+    ``quota_grant``.
     """
     require_role(actor, Role.ADMIN)
     check_shape(grant.terms)
     with unit_of_work():
-        locked = lock({GpuModel: _model_ids(grant.terms)}, must_exist=False)
-        area = ResearchArea.objects.select_for_update().filter(pk=grant.area_id).first()
+        locked = lock({ResearchArea: [grant.area_id], GpuModel: _model_ids(grant.terms)}, must_exist=False)
+        area = locked[ResearchArea].get(grant.area_id)
         if area is None:
             raise Invalid({"area": _("There is no research area %(id)s.") % {"id": grant.area_id}})
         if Membership.objects.filter(person=actor, project__area=area).exists():
@@ -124,7 +125,7 @@ def area_grant(*, actor: Person, grant: AreaGrantSpec) -> Claim:
 def claim_end(*, actor: Person, claim_id: int, at: datetime | None = None, reason: str = "") -> Claim:
     """End a claim of a project or area at a moment, now by default; one that has not begun is voided.
 
-    Admins only. Frees, so it locks the holder's project and the claim alone. Raises ``Conflict`` for one that is over
+    Admins only. Frees, so it locks holder and claim alone. Raises ``Conflict`` for one that is over
     or void.
     """
     require_role(actor, Role.ADMIN)
@@ -133,7 +134,8 @@ def claim_end(*, actor: Person, claim_id: int, at: datetime | None = None, reaso
         if found is None or found.holder is None or found.pool_id is not None:
             raise NotFound
         projects = [] if found.project_id is None else [found.project_id]
-        claim: Claim = lock({Project: projects, Claim: [claim_id]})[Claim][claim_id]
+        areas = [] if found.area_id is None else [found.area_id]
+        claim: Claim = lock({ResearchArea: areas, Project: projects, Claim: [claim_id]})[Claim][claim_id]
         now = clock.now()
         until = max(at or now, now)
         if at is not None and at < now - LATE:

@@ -11,7 +11,7 @@ from inventory.models import CapacityFact, GpuModel, Node, Pool, PoolKind
 from inventory.services import move_capacity
 from inventory.states import NodeState
 from kernel import audit, clock, outbox
-from kernel.errors import Conflict, Invalid, NotFound
+from kernel.errors import Conflict, Invalid
 from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
 from kernel.subject import Actor
@@ -29,7 +29,7 @@ COVERS = "pool"
 def pool_dedicate(*, actor: Person, pool_id: int, purpose: str = "", reason: str = "") -> Pool:
     """Keep a pool's GPUs for its purpose from now on: its claim covers all of them. Admins only.
 
-    Locks the GPU models. Raises ``PromisesExceed`` if others are promised more than would be left.
+    Locks pool and GPU models. Raises ``PromisesExceed`` if others are promised more than would be left.
     """
     require_role(actor, Role.ADMIN)
     with unit_of_work():
@@ -46,7 +46,7 @@ def pool_dedicate(*, actor: Person, pool_id: int, purpose: str = "", reason: str
 
 
 def pool_release(*, actor: Person, pool_id: int, reason: str = "") -> Pool:
-    """Give a dedicated pool's GPUs back to all. Admins only. Locks the GPU models."""
+    """Give a dedicated pool's GPUs back to all. Admins only. Locks pool and GPU models."""
     require_role(actor, Role.ADMIN)
     with unit_of_work():
         pool, _models = _lock_pool(pool_id)
@@ -152,10 +152,7 @@ def _end_cover(row: Claim, since: datetime, person: Person | None) -> None:
 def _lock_pool(pool_id: int) -> tuple[Pool, set[int]]:
     """The pool and its GPU models, locked; models that joined between looking and locking are a ``Changed``."""
     models = _models_of(pool_id)
-    lock({GpuModel: models})
-    pool = Pool.objects.select_for_update().filter(pk=pool_id).first()
-    if pool is None:
-        raise NotFound
+    pool: Pool = lock({Pool: [pool_id], GpuModel: models})[Pool][pool_id]
     if not _models_of(pool_id) <= models:
         raise Changed
     return pool, models

@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
+from django.test.utils import CaptureQueriesContext
 
 from inventory.models import GpuModel
+from inventory.services import pool_edit
 from kernel import clock
 from kernel.errors import LockTimeout, PortalError
 from kernel.intervals import Interval
@@ -137,3 +139,26 @@ def test_a_lock_that_cannot_be_had_is_said_in_three_seconds() -> None:
         finish.set()
         holder.join(WAIT_S)
     assert not Claim.objects.exists()
+
+
+def locked_by(act: Callable[[], object]) -> list[str]:
+    """The tables whose rows an act locks, in the order in which it locks them."""
+    with CaptureQueriesContext(connection) as statements:
+        act()
+    locking = [line["sql"] for line in statements if "FOR NO KEY UPDATE" in line["sql"] or "FOR UPDATE" in line["sql"]]
+    assert not [sql for sql in locking if "FOR UPDATE" in sql]
+    return [sql.partition(' FROM "')[2].partition('"')[0] for sql in locking]
+
+
+def test_pools_and_areas_have_their_place_in_the_one_order_of_locks() -> None:
+    model, node = make.capacity(8)
+    area, admin = make.area(), make.granter()
+    grant = services.AreaGrantSpec(area.pk, 1, gpu_model_id=model.pk)
+    assert locked_by(lambda: services.area_grant(actor=admin, grant=grant)) == [
+        "projects_researcharea",
+        "inventory_gpumodel",
+    ]
+    services.claim_end(actor=admin, claim_id=Claim.objects.get().pk)
+    dedicate = locked_by(lambda: services.pool_dedicate(actor=admin, pool_id=node.pool_id))
+    assert dedicate == ["inventory_pool", "inventory_gpumodel"]
+    assert locked_by(lambda: pool_edit(actor=admin, pool_id=node.pool_id, changes={"grace_s": 9})) == ["inventory_pool"]
