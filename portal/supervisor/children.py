@@ -12,11 +12,12 @@ from pathlib import Path
 
 from portal.setup.places import ROOT
 from portal.supervisor.instance import Instance
-from portal.supervisor.processes import end_group, write_record
+from portal.supervisor.processes import end_group, wait_for_group, write_record
 
 _FIRST_PAUSE_SECONDS = 0.2
 _LONGEST_PAUSE_SECONDS = 15.0
 _STEADY_SECONDS = 30.0
+_GROUP_SECONDS = 5.0
 LOG_BYTES = 10_000_000
 OLD_LOGS = 3
 
@@ -99,6 +100,7 @@ class Child:
         if self._process is not None:
             end_group(self._process.pid)
             self._process.wait()
+            wait_for_group(self._process.pid, _GROUP_SECONDS)
 
     def forget(self) -> None:
         """The service is stopped on purpose: what is left of its group goes, and its record."""

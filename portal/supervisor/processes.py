@@ -83,6 +83,19 @@ def end_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
+def wait_for_group(pid: int, seconds: float) -> bool:
+    """Wait until no process is left of a group; a killed one takes a moment to go."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            os.killpg(pid, 0)
+        except ProcessLookupError:
+            return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+
+
 def end_leftover(identity: Identity, stop_signal: signal.Signals, patience_seconds: float) -> bool:
     """Stop a child of an earlier supervisor; returns whether there was one."""
     if not identity.is_alive():
