@@ -59,6 +59,14 @@ class LockTimeout(Conflict):
     title = _("Someone else is changing this right now. Nothing was changed; try again in a moment.")
 
 
+class TooLarge(PortalError):
+    """``data``: max_bytes."""
+
+    code = "too_large"
+    status = 413
+    title = _("This is larger than the portal takes at once")
+
+
 class LockOrderError(RuntimeError):
     """A programming error: locks asked for twice in one unit, or outside of one."""
 

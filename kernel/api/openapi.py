@@ -46,7 +46,7 @@ class PortalAutoSchema(AutoSchema):
         refusals: set[int] = set()
         parameters = self._get_parameters()
         if self.method in WRITING:
-            refusals |= {400, 403, 409, 415, 422}
+            refusals |= {400, 403, 409, 413, 415, 422}
         if any(parameter["in"] == "query" for parameter in parameters):
             refusals.add(422)
         if self._is_list_view() or any(parameter["in"] == "path" for parameter in parameters):

@@ -2,26 +2,33 @@
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-from kernel.errors import Invalid
+from kernel.errors import Invalid, TooLarge
 
 MAX_DEPTH = 32
 """No call of ours takes more than a list of objects in an object."""
+MAX_BYTES = 4 * 1024 * 1024
+"""The framework's own bound does not hold here: its parser reads the stream past it."""
+MAX_FAULTS = 20
 
 
 class StorableJSONParser(JSONParser):
     """Refuses what PostgreSQL or UTF-8 cannot hold, once for all fields of all calls, and names the place.
 
     400 for what is no JSON or nested beyond ``MAX_DEPTH``; 422 for NUL characters, half surrogate pairs and
-    numbers beyond the range of a double.
+    numbers beyond the range of a double; 413 for more than ``MAX_BYTES``.
     """
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
+        headers = parser_context["request"].META if parser_context else {}
+        if int(headers.get("CONTENT_LENGTH") or 0) > MAX_BYTES:
+            raise TooLarge(data={"max_bytes": MAX_BYTES})
         try:
             body = super().parse(stream, media_type, parser_context)
         except RecursionError:
@@ -31,8 +38,8 @@ class StorableJSONParser(JSONParser):
 
 
 def require_storable(body: Any) -> None:
-    """Raise ``Invalid`` naming every place of decoded JSON that the database could not hold."""
-    faults = dict(_faults(body, ()))
+    """Raise ``Invalid`` naming the places of decoded JSON that the database could not hold."""
+    faults = dict(islice(_faults(body, ()), MAX_FAULTS))
     if faults:
         raise Invalid(faults)
 

@@ -11,6 +11,7 @@ REASONS = {
     403: "The right is missing",
     404: "There is nothing here, or nothing for you",
     409: "Not possible in this state",
+    413: "The body is too large",
     415: "The body is of another type than application/json",
     422: "Values that cannot be taken, by field",
 }

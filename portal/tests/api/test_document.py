@@ -13,7 +13,7 @@ from portal.tests.permissions import walk
 from portal.tests.permissions.rows import ALL as ROWS
 
 ALL = list(operations())
-WRITING = {"400", "401", "403", "409", "415", "422"}
+WRITING = {"400", "401", "403", "409", "413", "415", "422"}
 PROBLEM = "#/components/schemas/Problem"
 EXACT = {"^accounts/oidc/<slug:provider_id>/login/callback/"}
 

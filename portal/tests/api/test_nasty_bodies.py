@@ -5,6 +5,7 @@ from http import HTTPStatus
 
 import pytest
 
+from kernel.api.parsers import MAX_BYTES
 from portal.tests.api.calls import names_refused, refused_by_somebody, send, who_may
 from portal.tests.api.document import Operation, operations
 from portal.tests.api.samples import DEEP, NUL, UNLIKELY, body_schema, fields_of, kind_of, likely_body, nested
@@ -19,6 +20,11 @@ WITH_BODY = [operation for operation in operations() if body_schema(operation)]
 def test_what_is_no_json_is_400(operation: Operation, world: World) -> None:
     for body in ('{"a":', "\x00", '{"a": NaN}', nested(100_000)):
         refused_by_somebody(world, operation, HTTPStatus.BAD_REQUEST, data=body)
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
+def test_a_body_that_is_too_large_is_413(operation: Operation, world: World) -> None:
+    refused_by_somebody(world, operation, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, data=" " * (MAX_BYTES + 1))
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
