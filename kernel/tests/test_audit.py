@@ -62,6 +62,7 @@ def test_an_entry_goes_with_a_refused_act(door: Door) -> None:
     assert not AuditEntry.objects.exists()
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("table", ["kernel_auditentry", "kernel_auditseal"])
 @pytest.mark.parametrize(
     "statement",
@@ -96,6 +97,7 @@ def test_a_replication_role_does_not_switch_the_guard_off(door: Door) -> None:
         run("DELETE FROM kernel_auditentry")
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("table", ["kernel_auditentry", "kernel_auditseal"])
 def test_the_guards_of_rows_fire_whatever_the_session_says(table: str) -> None:
     with connection.cursor() as cursor:
