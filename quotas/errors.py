@@ -25,6 +25,13 @@ class NoResources(Conflict):
     title = _("Only an active project gets a quota")
 
 
+class AccessOverlaps(Conflict):
+    """``data``: access, the row that is there."""
+
+    code = "access_overlaps"
+    title = _("It may use this pool in that time already")
+
+
 class Changed(Conflict):
     code = "changed_meanwhile"
     title = _("This changed while you were looking. Nothing was done; try again.")

@@ -9,10 +9,10 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory.models import GpuModel, Pool
 from kernel.calendar import organisation_zone
-from projects.models import Project
+from projects.models import Project, ResearchArea
 from projects.states import ProjectState
 from quotas.models import Resource
-from quotas.services import GrantSpec
+from quotas.services import AccessSpec, GrantSpec
 
 GIB = 2**30
 IN_GIB = frozenset({Resource.MEMORY, Resource.STORAGE})
@@ -114,3 +114,32 @@ class CapacityForm(forms.Form):
 class MoveForm(forms.Form):
     pool = forms.ModelChoiceField(label=_("Pool"), queryset=Pool.objects.order_by("name"))
     reason = forms.CharField(label=_("Reason"), max_length=2000, required=False)
+
+
+class AccessForm(forms.Form):
+    project = forms.ModelChoiceField(
+        label=_("Project"), queryset=Project.objects.filter(state=ProjectState.ACTIVE).order_by("name"), required=False
+    )
+    area = forms.ModelChoiceField(
+        label=_("Research area"),
+        queryset=ResearchArea.objects.order_by("title"),
+        required=False,
+        help_text=_("Instead of one project: all of an area and of the areas below it."),
+    )
+    effective_from = InstantField(label=_("From"), required=False, help_text=_("Empty: now."))
+    effective_to = InstantField(label=_("Until"), required=False, help_text=_("Empty: until further notice."))
+    reason = forms.CharField(label=_("Reason"), max_length=2000, required=False)
+
+    def spec(self, pool_id: int) -> AccessSpec:
+        """What the valid form asks for."""
+        given = self.cleaned_data
+        project: Project | None = given["project"]
+        area: ResearchArea | None = given["area"]
+        return AccessSpec(
+            pool_id=pool_id,
+            project_id=project.pk if project else None,
+            area_id=area.pk if area else None,
+            effective_from=given["effective_from"],
+            effective_to=given["effective_to"],
+            reason=given["reason"],
+        )

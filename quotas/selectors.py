@@ -10,14 +10,16 @@ from django.utils.translation import gettext as _
 
 from accounts.policies import has_role
 from inventory.capacity import Capacity, DatedAmount
-from inventory.models import GpuModel
+from inventory.models import GpuModel, Pool, PoolKind
 from inventory.selectors import capacity_at, capacity_facts, models_live_first, only_simulated
+from kernel import clock
 from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
+from projects.models import Project, ResearchArea
 from projects.policies import SEES_ALL, visible_to
 from quotas import usage
 from quotas.ledger import LedgerStep, ModelFacts, tightest
-from quotas.models import Claim, ClaimKind, Resource
+from quotas.models import Claim, ClaimKind, PoolAccess, Resource
 from quotas.usage import QuotaKey
 
 
@@ -181,6 +183,62 @@ def history(project_id: int) -> QuerySet[Claim]:
     """Every claim a project ever had, voided ones too, newest first, with who granted and who ended it."""
     claims = Claim.objects.filter(project=project_id)
     return claims.select_related("gpu_model", "granted_by", "ended_by").order_by("-granted_at", "-pk")
+
+
+def live_access() -> QuerySet[PoolAccess]:
+    """Every access to a dedicated pool but those voided before they began."""
+    return PoolAccess.objects.filter(voided_at__isnull=True)
+
+
+def pools_open_at(at: datetime) -> dict[int, frozenset[int]]:
+    """By dedicated pool: the projects that may use it at an instant, areas resolved to their projects."""
+    rows = list(live_access().filter(during__contains=at).values_list("pool_id", "project_id", "area_id"))
+    below = with_areas_below({area for _pool, _project, area in rows if area is not None})
+    within: defaultdict[int, set[int]] = defaultdict(set)
+    every = {area for areas in below.values() for area in areas}
+    for project, area in Project.objects.filter(area__in=every).values_list("pk", "area_id"):
+        within[area or 0].add(project)
+    open_to: defaultdict[int, set[int]] = defaultdict(set, {pk: set() for pk in _dedicated()})
+    for pool, project, area in rows:
+        if project is not None:
+            open_to[pool].add(project)
+        for inner in below.get(area or 0, ()):
+            open_to[pool] |= within[inner]
+    return {pool: frozenset(projects) for pool, projects in open_to.items()}
+
+
+def with_areas_below(area_ids: Iterable[int]) -> dict[int, frozenset[int]]:
+    """Each of these research areas with every area below it, itself included."""
+    wanted = list(area_ids)
+    if not wanted:
+        return {}
+    children: defaultdict[int, set[int]] = defaultdict(set)
+    for area, parent in ResearchArea.objects.filter(parent__isnull=False).values_list("pk", "parent_id"):
+        children[parent or 0].add(area)
+    below = {}
+    for area in wanted:
+        found, edge = {area}, {area}
+        while edge:
+            edge = {child for parent in edge for child in children[parent]} - found
+            found |= edge
+        below[area] = frozenset(found)
+    return below
+
+
+def visible_access(person: object, pool_id: int) -> QuerySet[PoolAccess]:
+    """Access to a pool that is not over, of the projects and areas this person may know of."""
+    rows = live_access().filter(pool=pool_id, during__overlap=to_range(Interval(clock.now())))
+    if not has_role(person, *SEES_ALL):
+        mine = visible_to(person)
+        areas = with_areas_below(ResearchArea.objects.values_list("pk", flat=True))
+        own = set(mine.filter(area__isnull=False).values_list("area_id", flat=True))
+        reached = [area for area, below in areas.items() if below & own]
+        rows = rows.filter(Q(project__in=mine) | Q(area__in=reached))
+    return rows.select_related("pool", "project", "area", "granted_by").order_by("during", "pk")
+
+
+def _dedicated() -> QuerySet[Pool, int]:
+    return Pool.objects.filter(kind=PoolKind.DEDICATED).values_list("pk", flat=True)
 
 
 def _promises() -> QuerySet[Claim]:

@@ -2,7 +2,7 @@
 
 from django.urls import re_path
 
-from quotas.views import capacity, quotas
+from quotas.views import access, capacity, quotas
 
 app_name = "quotas"
 
@@ -18,6 +18,8 @@ urlpatterns = [
     re_path(r"^projects/(?P<project_id>[0-9]{1,18})/quota/?$", quotas.project_story, name="project"),
     re_path(NODE + r"/capacity/?$", capacity.capacity, name="capacity"),
     re_path(NODE + r"/pool/?$", capacity.node_pool, name="node-pool"),
+    re_path(POOL + r"/access/?$", access.access, name="pool-access"),
+    re_path(POOL + r"/access/(?P<access_id>[0-9]{1,18})/end/?$", access.end, name="pool-access-end"),
     re_path(POOL + r"/dedicate/?$", capacity.dedicate, name="pool-dedicate"),
     re_path(POOL + r"/share/?$", capacity.release, name="pool-release"),
 ]

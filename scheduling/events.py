@@ -22,7 +22,13 @@ def subscribe_all() -> None:
     """Register every handler; called once, when the application starts."""
     for topic in ("project.suspended", "project.closed"):
         subscribe(topic, CONSUMER)(project_stopped)
-    for topic in ("project.resumed", "quota.changed", "capacity.changed", "node.devices_changed"):
+    for topic in (
+        "project.resumed",
+        "quota.changed",
+        "capacity.changed",
+        "node.devices_changed",
+        "pool.access_changed",
+    ):
         subscribe(topic, CONSUMER)(something_changed)
     subscribe("node.state_changed", CONSUMER)(node_changed)
 

@@ -18,7 +18,7 @@ from kernel import clock
 from projects.models import Project
 from projects.states import ProjectState
 from quotas.models import Resource
-from quotas.selectors import Quota, quotas_at
+from quotas.selectors import Quota, pools_open_at, quotas_at
 from scheduling.spec import MILLI, JobSpec
 
 Level = Literal["pass", "warning", "block"]
@@ -186,7 +186,9 @@ def _max_runtime(case: _Case) -> CheckItem:
 
 def _widest_bound(case: _Case) -> int | None:
     """The largest bound of the pools that hold a usable model; None: one of them has none, or there is no pool."""
-    pools = Pool.objects.filter(kind=PoolKind.SHARED, nodes__devices__gpu_model__name__in=case.quotas).distinct()
+    opened = [pk for pk, projects in pools_open_at(clock.now()).items() if case.project.pk in projects]
+    usable = Pool.objects.filter(Q(kind=PoolKind.SHARED) | Q(pk__in=opened))
+    pools = usable.filter(nodes__devices__gpu_model__name__in=case.quotas).distinct()
     bounds = list(pools.values_list("max_runtime_bound_s", flat=True))
     known = [bound for bound in bounds if bound is not None]
     return max(known) if known and len(known) == len(bounds) else None

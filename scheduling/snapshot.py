@@ -16,7 +16,7 @@ from projects.models import DataClass
 from projects.models import Project as ProjectRow
 from projects.states import ProjectState
 from quotas.models import Resource
-from quotas.selectors import quotas_at
+from quotas.selectors import pools_open_at, quotas_at
 from scheduling.engine import Device, Node, Project, QueuedJob, Quota, RunningJob, Snapshot
 from scheduling.models import MILLI, Attempt, AttemptMember, DeviceAllocation, Job
 from scheduling.states import AttemptState, Cause, JobState
@@ -39,7 +39,7 @@ def load_snapshot(at: datetime) -> Snapshot:
     running = _running(names)
     project_ids = {job.project for job in queue} | {job.project for job in running}
     return Snapshot(
-        nodes=_nodes(names),
+        nodes=_nodes(names, at),
         queue=queue,
         running=running,
         projects=load_projects(project_ids, at),
@@ -128,7 +128,8 @@ def _running(names: dict[int, str]) -> tuple[RunningJob, ...]:
     )
 
 
-def _nodes(names: dict[int, str]) -> tuple[Node, ...]:
+def _nodes(names: dict[int, str], at: datetime) -> tuple[Node, ...]:
+    open_to = pools_open_at(at)
     parts = _parts()
     taken = _taken()
     devices: dict[int, list[Device]] = defaultdict(list)
@@ -137,10 +138,18 @@ def _nodes(names: dict[int, str]) -> tuple[Node, ...]:
         projects = frozenset(project for _milli, project in parts[row.pk])
         devices[row.node_id].append(Device(row.pk, names[row.gpu_model_id], free, projects))
     rows = NodeRow.objects.exclude(state=NodeState.REMOVED).select_related("pool").order_by("pk")
-    return tuple(_node(row, tuple(devices[row.pk]), taken.get(row.pk, (0, 0))) for row in rows)
+    return tuple(
+        _node(
+            row,
+            tuple(devices[row.pk]),
+            taken.get(row.pk, (0, 0)),
+            open_to.get(row.pool_id, frozenset()) if row.pool.kind == PoolKind.DEDICATED else None,
+        )
+        for row in rows
+    )
 
 
-def _node(row: NodeRow, devices: tuple[Device, ...], taken: tuple[int, int]) -> Node:
+def _node(row: NodeRow, devices: tuple[Device, ...], taken: tuple[int, int], holders: frozenset[int] | None) -> Node:
     return Node(
         id=row.pk,
         name=row.name,
@@ -152,7 +161,7 @@ def _node(row: NodeRow, devices: tuple[Device, ...], taken: tuple[int, int]) -> 
         can_start=row.state == NodeState.UP,
         counts=row.state not in _GONE,
         source=row.source,
-        holders=frozenset() if row.pool.kind == PoolKind.DEDICATED else None,
+        holders=holders,
         max_runtime_bound_s=row.pool.max_runtime_bound_s,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from quotas.models import Claim
+from quotas.models import Claim, PoolAccess
 from quotas.selectors import ModelLine, with_use
 
 Plain = dict[str, Any]
@@ -34,6 +34,18 @@ def quotas(rows: Sequence[Claim], at: datetime) -> list[Plain]:
 
 def area_quota(row: Claim) -> Plain:
     return {**_terms(row), "area": row.area.name if row.area else None}
+
+
+def access(row: PoolAccess) -> Plain:
+    return {
+        "id": row.pk,
+        "pool": row.pool_id,
+        "project": row.project_id,
+        "area": row.area_id,
+        "effective_from": row.effective_from,
+        "effective_to": row.effective_to,
+        "reason": row.reason,
+    }
 
 
 def _terms(row: Claim) -> Plain:

@@ -126,3 +126,23 @@ class PoolStateOutput(Fields):
     name = serializers.CharField()
     kind = serializers.CharField()
     purpose = serializers.CharField()
+
+
+class AccessInput(DatedInput):
+    """Exactly one of ``project`` and ``area``; ``effective_from`` null: now, ``effective_to`` null: until ended."""
+
+    project = serializers.IntegerField(min_value=1, max_value=2**63 - 1, required=False, allow_null=True)
+    area = serializers.IntegerField(min_value=1, max_value=2**63 - 1, required=False, allow_null=True)
+    effective_to = InstantField(required=False, allow_null=True)
+
+
+class AccessOutput(Fields):
+    """Exactly one of ``project`` and ``area`` is set; an area stands for its projects and those of areas below it."""
+
+    id = serializers.IntegerField()
+    pool = serializers.IntegerField()
+    project = serializers.IntegerField(allow_null=True)
+    area = serializers.IntegerField(allow_null=True)
+    effective_from = serializers.DateTimeField()
+    effective_to = serializers.DateTimeField(allow_null=True)
+    reason = serializers.CharField()

@@ -2,6 +2,7 @@
 to know what is promised."""
 
 from kernel.api.router import PortalRouter
+from quotas.api.access import PoolAccessViewSet
 from quotas.api.views import (
     AreaQuotaViewSet,
     GpuModelViewSet,
@@ -16,5 +17,6 @@ router.register("quotas", QuotaViewSet, basename="quota")
 router.register("area-quotas", AreaQuotaViewSet, basename="area-quota")
 router.register("nodes", NodeCapacityViewSet, basename="node-capacity")
 router.register("pools", PoolPurposeViewSet, basename="pool-purpose")
+router.register("pools", PoolAccessViewSet, basename="pool-access")
 
 urlpatterns = router.urls

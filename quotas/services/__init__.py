@@ -1,5 +1,6 @@
 """What people do to the ledger."""
 
+from quotas.services.access import AccessSpec, pool_close, pool_open
 from quotas.services.capacity import (
     capacity_change,
     capacity_locks,
@@ -11,6 +12,7 @@ from quotas.services.grants import AreaGrantSpec, GrantSpec, area_grant, claim_e
 from quotas.services.pools import node_move, pool_cover, pool_dedicate, pool_release
 
 __all__ = [
+    "AccessSpec",
     "AreaGrantSpec",
     "GrantSpec",
     "area_grant",
@@ -20,8 +22,10 @@ __all__ = [
     "capacity_take_out",
     "claim_end",
     "node_move",
+    "pool_close",
     "pool_cover",
     "pool_dedicate",
+    "pool_open",
     "pool_release",
     "project_claims_end",
     "quota_grant",

@@ -20,6 +20,7 @@ from quotas.errors import Changed
 from quotas.ledger import cover, cover_within
 from quotas.models import Claim, ClaimKind, Resource
 from quotas.selectors import live_claims, model_facts
+from quotas.services.access import end_all_access
 from quotas.services.law import promises_kept
 
 COVERS = "pool"
@@ -46,7 +47,7 @@ def pool_dedicate(*, actor: Person, pool_id: int, purpose: str = "", reason: str
 
 
 def pool_release(*, actor: Person, pool_id: int, reason: str = "") -> Pool:
-    """Give a dedicated pool's GPUs back to all. Admins only. Locks pool and GPU models."""
+    """Give a dedicated pool's GPUs back to all; access to it ends. Admins only. Locks pool and GPU models."""
     require_role(actor, Role.ADMIN)
     with unit_of_work():
         pool, _models = _lock_pool(pool_id)
@@ -54,6 +55,7 @@ def pool_release(*, actor: Person, pool_id: int, reason: str = "") -> Pool:
         pool.kind = PoolKind.SHARED
         pool.save(update_fields=["kind"])
         cover_pools([pool], clock.now(), actor=actor)
+        end_all_access(pool, actor, reason)
         after = {"kind": pool.kind, "reason": reason}
         audit.record("pool.released", actor=actor, subject=pool, before=before, after=after)
     return pool

@@ -45,16 +45,21 @@ class Terms:
 
 def window(terms: Terms) -> Interval:
     """When the grant is in force. Raises ``Invalid`` for a start in the past or an end before the start."""
+    return start_and_end(terms.effective_from, terms.effective_to)
+
+
+def start_and_end(effective_from: datetime | None, effective_to: datetime | None) -> Interval:
+    """From now on if no start is named. Raises ``Invalid`` for a start in the past or an end before the start."""
     now = clock.now()
-    start = terms.effective_from or now
+    start = effective_from or now
     if start < now - LATE:
         text = _("%(at)s lies in the past; what was in force then stays as it was.")
         raise Invalid({"effective_from": text % {"at": exact_instant(start, organisation_zone())}})
     start = max(start, now)
-    if terms.effective_to is not None and terms.effective_to <= start:
+    if effective_to is not None and effective_to <= start:
         text = _("%(at)s is not after the start.")
-        raise Invalid({"effective_to": text % {"at": exact_instant(terms.effective_to, organisation_zone())}})
-    return Interval(start, terms.effective_to)
+        raise Invalid({"effective_to": text % {"at": exact_instant(effective_to, organisation_zone())}})
+    return Interval(start, effective_to)
 
 
 def check_shape(terms: Terms) -> None:

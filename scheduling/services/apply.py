@@ -7,13 +7,14 @@ from datetime import datetime
 
 from django.db.models import Max, prefetch_related_objects
 
-from inventory.models import GpuModel, Node
+from inventory.models import GpuModel, Node, PoolKind
 from inventory.states import NodeState
 from kernel import clock
 from kernel.states import transition
 from kernel.unit import lock
 from projects.models import Project
 from projects.states import ProjectState
+from quotas.selectors import pools_open_at
 from scheduling.engine import Decision, QueuedJob, Snapshot, Start
 from scheduling.engine.quota import Ledger
 from scheduling.launchers import push_soon
@@ -37,11 +38,14 @@ class _Locked:
     projects: Mapping[int, Project]
     jobs: Mapping[int, Job]
     nodes: Mapping[int, Node]
+    open_to: Mapping[int, frozenset[int]]
+    """By dedicated pool: who may use it."""
 
 
 def starts_apply(snapshot: Snapshot, decision: Decision, now: datetime) -> Applied:
     """Start what still fits, in the decision's order; drop the rest. Locks projects, jobs and nodes, and reads
-    project state, job state, node state and quota again under them (REG2). Inside the leader's transaction."""
+    project state, job state, node state, pool access and quota again under them (REG2). Inside the leader's
+    transaction."""
     if not decision.start:
         return Applied()
     queued = {job.id: job for job in snapshot.queue}
@@ -49,10 +53,10 @@ def starts_apply(snapshot: Snapshot, decision: Decision, now: datetime) -> Appli
     project_ids = {queued[pk].project for pk in wanted}
     node_ids = {node for start in decision.start for node in start.placement}
     rows = lock({Project: project_ids, Job: wanted, Node: node_ids}, must_exist=False)
-    locked = _Locked(rows[Project], rows[Job], rows[Node])
-    prefetch_related_objects(list(locked.nodes.values()), "pool")
     # Waiting for the locks took time: what came into force meanwhile counts.
     at = max(now, clock.now())
+    locked = _Locked(rows[Project], rows[Job], rows[Node], pools_open_at(at))
+    prefetch_related_objects(list(locked.nodes.values()), "pool")
     models = dict(GpuModel.objects.values_list("name", "pk"))
     names = {pk: name for name, pk in models.items()}
     fresh = replace(
@@ -80,7 +84,14 @@ def _still_fits(start: Start, locked: _Locked) -> bool:
     if project is None or project.state != ProjectState.ACTIVE:
         return False
     nodes = [locked.nodes.get(node) for node in start.placement]
-    return all(node is not None and node.state == NodeState.UP for node in nodes)
+    return all(
+        node is not None and node.state == NodeState.UP and _is_open(node, job.project_id, locked) for node in nodes
+    )
+
+
+def _is_open(node: Node, project_id: int, locked: _Locked) -> bool:
+    is_shared = node.pool.kind == PoolKind.SHARED
+    return is_shared or project_id in locked.open_to.get(node.pool_id, frozenset())
 
 
 def _is_within(ledger: Ledger, fresh: Snapshot, start: Start, job: QueuedJob) -> bool:

@@ -28,6 +28,7 @@ PART_OF = {
     "CapacityFact": "capacity",
     "ReserveFact": "reserve",
     "NodePrice": "price",
+    "PoolAccess": "pool access",
     "ResearchArea": "research area",
     "AttemptMember": "member",
     "DeviceAllocation": "allocation",

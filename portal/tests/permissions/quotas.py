@@ -29,6 +29,10 @@ ROWS = [
     row("POST", "/api/v1/pools/{spare}/dedicate",   "401 403 403 403 403 200 403", body={"purpose": "inference"}),
     row("POST", "/api/v1/pools/{dedicated}/release", "401 403 403 403 403 200 403", body={"reason": "done"}),
 
+    row("GET", "/api/v1/pools/{dedicated}/access",  "401 200 200 200 200 200 200"),
+    row("POST", "/api/v1/pools/{dedicated}/access", "401 403 403 403 403 201 403", body={"project": "{project}"}),
+    row("POST", "/api/v1/pools/{dedicated}/access/{access}/end", "401 403 403 403 403 200 403"),
+
     row("GET", "/quotas",                           "in 200 200 200 200 200 200"),
     row("GET", "/projects/{project}/quota",         "in 404 200 200 200 200 200"),
     row("GET", "/quotas/grant",                     "in 403 403 403 403 200 403"),
@@ -45,6 +49,10 @@ ROWS = [
     row("POST", "/nodes/{node}/pool",               "in 403 403 403 403 302 403", body={**REASON, "pool": "{spare}"}),
     row("GET", "/pools/{spare}/dedicate",           "in 403 403 403 403 200 403"),
     row("POST", "/pools/{spare}/dedicate",          "in 403 403 403 403 302 403", body=REASON),
+    row("GET", "/pools/{dedicated}/access",         "in 200 200 200 200 200 200"),
+    row("POST", "/pools/{dedicated}/access",        "in 403 403 403 403 302 403", body={"project": "{project}"}),
+    row("GET", "/pools/{dedicated}/access/{access}/end", "in 403 403 403 403 200 403"),
+    row("POST", "/pools/{dedicated}/access/{access}/end", "in 403 403 403 403 302 403", body=REASON),
     row("GET", "/pools/{dedicated}/share",          "in 403 403 403 403 200 403"),
     row("POST", "/pools/{dedicated}/share",         "in 403 403 403 403 302 403", body=REASON),
 ]

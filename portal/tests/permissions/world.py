@@ -19,6 +19,7 @@ from projects.models import Project, ProjectRole, ResearchArea
 from projects.services import member_change_role
 from projects.tests import factories as registry
 from quotas.models import Claim
+from quotas.services import AccessSpec, pool_open
 from scheduling.services import job_cancel, job_pause
 from scheduling.tests import factories as jobs
 
@@ -107,12 +108,14 @@ def build() -> World:
     running = jobs.running_job(projects["project"], [first, second], name="running")
     member = jobs.members_of(running)[0]
     rows = {**projects, **_jobs(projects["project"], cast["researcher"]), **_people(cast["lead"]), **_machines(cast)}
+    ids_of = {name: row.pk for name, row in rows.items()}
     ids = {
-        **{name: row.pk for name, row in rows.items()},
+        **ids_of,
         **{f"{name}_id": person.pk for name, person in cast.items()},
         "content": content_hash(projects["submitted"]),
         "claim": Claim.objects.get(project=projects["project"]).pk,
         "running": running.pk,
+        "access": pool_open(actor=cast["admin"], access=AccessSpec(ids_of["dedicated"], area_id=ids_of["area"])).pk,
         "member": member.pk,
         "node": member.node_id,
         "pool": first.node.pool_id,
