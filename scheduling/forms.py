@@ -110,7 +110,7 @@ class JobForm(forms.Form):
         required=False,
         initial=0,
         label=gettext_lazy("Priority"),
-        help_text=gettext_lazy("Among the project's own jobs."),
+        help_text=gettext_lazy("Kept with the job; for now jobs start first come, first served."),
     )
     cpus = forms.IntegerField(
         required=False, min_value=0, label=gettext_lazy("CPUs"), help_text=gettext_lazy("Per node; empty: no claim.")

@@ -13,6 +13,7 @@ from kernel import clock
 from projects.models import Project
 from projects.tests import factories as registry
 from scheduling.models import Job
+from scheduling.selectors.progress import queue_place
 from scheduling.services import members_lose_sight
 from scheduling.tests import factories
 
@@ -227,3 +228,12 @@ def test_who_may_not_act_is_not_asked(project: Project, lead: Client) -> None:
     assert {people.browser().get(f"/jobs/{job.pk}{part}").status_code for part in parts} == {302}
     assert "Stop…" not in auditor.get(f"/jobs/{job.pk}/").content.decode()
     assert lead.get("/jobs/999999999").status_code == 404
+
+
+def test_the_place_in_the_queue_is_the_order_in_which_jobs_start(project: Project) -> None:
+    jobs = [factories.job(project, milli_gpus=8000, priority=priority, is_preemptible=True) for priority in (0, 9, 5)]
+    places = [queue_place(job) for job in jobs]
+    assert [(place.place, place.waiting) for place in places if place] == [(1, 3), (2, 3), (3, 3)]
+    assert factories.decide() == [jobs[0].pk]
+    page = people.browser(project.created_by).get(f"/jobs/{jobs[2].pk}").content.decode()
+    assert "2 of 2 waiting jobs of this project, first come, first served" in page
