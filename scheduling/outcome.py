@@ -83,6 +83,9 @@ def ending(exits: Sequence[ExitRecord], stop_reason: str, *, has_lost_device: bo
     cause = _BY_EXIT[deciding.cause]
     if has_lost_device and cause in (Cause.FINISHED, Cause.NODE_LOST):
         cause = Cause.HARDWARE
+    if stop_reason == "timeout" and cause in (Cause.HARDWARE, Cause.NODE_LOST):
+        # Its time was up before the node was lost: it may not begin again.
+        cause = Cause.TIMEOUT
     return Ending(cause, _exit_code(deciding), deciding.message)
 
 

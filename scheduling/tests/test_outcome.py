@@ -6,8 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent.messages import ExitCause, ExitRecord
+from kernel import clock
+from scheduling import services
 from scheduling.outcome import GANG, Ending, JobFacts, backoff_s, ending, job_outcome
 from scheduling.states import Cause, JobState
+from scheduling.tests import factories as make
 
 AT = datetime(2030, 1, 1, tzinfo=UTC)
 FACTS = JobFacts(JobState.RUNNING, "", 2, 0, 0, has_checkpoint_dir=False, has_newer_checkpoint=False)
@@ -29,6 +32,9 @@ def record(cause: ExitCause, code: int | None = None, signal: int | None = None,
         ([record("stopped")], "project", (Cause.USER, None)),
         ([record("stopped")], "preempted", (Cause.PREEMPTED, None)),
         ([record("stopped")], "timeout", (Cause.TIMEOUT, None)),
+        ([record("lost")], "timeout", (Cause.TIMEOUT, None)),
+        ([record("node_shutdown")], "timeout", (Cause.TIMEOUT, None)),
+        ([record("lost")], "preempted", (Cause.NODE_LOST, None)),
         ([record("timeout", None, 15)], "", (Cause.TIMEOUT, 143)),
         ([record("launch_failed")], "", (Cause.LAUNCH_FAILED, None)),
         ([record("node_shutdown")], "", (Cause.NODE_LOST, None)),
@@ -51,6 +57,19 @@ def test_a_lost_device_makes_it_the_hardware(cause: ExitCause, code: int | None)
     assert ending([record(cause, code)], "", has_lost_device=True).cause == Cause.HARDWARE
     assert ending([record("finished", 0)], "", has_lost_device=True).cause == Cause.FINISHED
     assert ending([record("stopped")], "user", has_lost_device=True).cause == Cause.USER
+    assert ending([record("finished", 1)], "timeout", has_lost_device=True).cause == Cause.TIMEOUT
+
+
+@pytest.mark.django_db
+def test_a_job_beyond_its_time_on_a_node_that_is_then_lost_does_not_run_again() -> None:
+    fake = make.node()
+    job = make.running_job(make.project(), [fake], max_runtime_s=1)
+    assert services.attempts_stop_overdue(clock.now() + timedelta(hours=1)) == 1
+    make.fall_silent(fake)
+    services.members_lose_sight()
+    services.node_declare_lost(actor=make.admin(), node_id=fake.node.pk, reason="it burnt")
+    job.refresh_from_db()
+    assert (job.state, job.reason_code) == (JobState.TIMED_OUT, "max_runtime")
 
 
 @pytest.mark.parametrize(
