@@ -1,6 +1,7 @@
 """One call of the API as a test makes it: undone afterwards, never a fault of ours, refused with problem details."""
 
 import json
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -40,15 +41,21 @@ def assert_problem(response: Any) -> None:
 
 
 def address(world: World, operation: Operation, number: int | None = None) -> str:
-    """The call's address with ids that exist, or with this number."""
-    path = operation.path
-    for name in ("project_id", "id"):
-        resource = "people" if name == "id" and "/members/" in path else operation.resource
-        known = (world.ids.get(resource) or [1])[0]
-        if resource == "projects" and name == "id":
-            known = world.targets.get(operation.path.rstrip("/").rsplit("/", 1)[1], known)
-        path = path.replace(f"{{{name}}}", str(known if number is None else number))
-    return path
+    """The call's address with ids that exist and fit, or with this number in the place of each."""
+
+    def filled(found: re.Match[str]) -> str:
+        name = found[1]
+        if number is not None:
+            return str(number)
+        if name in world.targets:
+            return str(world.targets[name])
+        is_member = name == "id" and "/members/" in operation.path
+        known = (world.ids.get("people" if is_member else operation.resource) or [1])[0]
+        act = operation.path.rstrip("/").rsplit("/", 1)[1]
+        is_target = name == "id" and not is_member
+        return str(world.targets.get(f"{operation.resource} {act}", known) if is_target else known)
+
+    return re.sub(r"{(\w+)}", filled, operation.path)
 
 
 def refused_by_somebody(world: World, operation: Operation, expected: int, **request: Any) -> list[Any]:

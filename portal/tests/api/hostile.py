@@ -16,7 +16,7 @@ from projects.models import Project, ResearchArea
 from projects.services import area_create, project_approve, project_suspend, tier_set
 from projects.tests import factories as registry
 from quotas.models import Claim
-from quotas.services import GrantSpec, quota_grant
+from quotas.services import AccessSpec, GrantSpec, pool_dedicate, pool_open, quota_grant
 from scheduling.services import job_cancel, job_pause
 from scheduling.tests import factories as cluster
 
@@ -49,7 +49,7 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         **{f"{person.username}_id": person.pk for person in (lead, researcher, director)},
         "newcomer": researcher.pk,
         "gone": people.deactivated("gone").pk,
-        "dedicated": hardware.pool("kept", kind="dedicated", purpose=said("keptpurpose")).pk,
+        **_dedicated_pool(admin, projects["project"]),
         "enrolment": enrolment_token_issue(actor=admin, spec=spec)[0].pk,
         "token": people.token(admin, name=said("tokenname")[:100])[0].pk,
         "node": fake.node.pk,
@@ -77,6 +77,12 @@ def _node(admin: Person) -> cluster.FakeNode:
     fake = cluster.FakeNode("node-a", node, hw, answer.token, boot_id=said("boot"))
     fake.sync()
     return fake
+
+
+def _dedicated_pool(admin: Person, project: Project) -> dict[str, int]:
+    pool = pool_dedicate(actor=admin, pool_id=hardware.pool("kept").pk, purpose=said("keptpurpose"))
+    spec = AccessSpec(pool.pk, project_id=project.pk, reason=said("accessreason"))
+    return {"dedicated": pool.pk, "access": pool_open(actor=admin, access=spec).pk}
 
 
 def _projects(admin: Person, lead: Person, researcher: Person, model: GpuModel) -> dict[str, Project]:

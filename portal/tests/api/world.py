@@ -16,7 +16,7 @@ from projects.models import Project, ResearchArea, Tier
 from projects.services import area_create
 from projects.tests import factories as registry
 from quotas.models import Claim
-from quotas.services import AreaGrantSpec, area_grant
+from quotas.services import AccessSpec, AreaGrantSpec, area_grant, pool_dedicate, pool_open
 from scheduling.models import Job
 from scheduling.tests import factories as cluster
 
@@ -33,7 +33,7 @@ class World:
     values: Mapping[str, Sequence[Any]]
     """Values that exist, by the name of the field that takes them, or by resource and field."""
     targets: Mapping[str, int]
-    """The project on which a step can be taken, by the last word of its address."""
+    """On what an act is possible, by the resource and the last word of its address; other ids by their names."""
 
 
 @contextmanager
@@ -73,9 +73,16 @@ def build() -> World:
     audit.seal_pending()
     tokens = {role: people.token(person, Scope.WRITE)[1] for role, person in cast.items()}
     ids = {**_ids(), "people": [cast["researcher"].pk, *_ids()["people"]]}
-    targets = dict.fromkeys(("approve", "reject", "return", "withdraw"), submitted.pk)
-    targets |= {"submit": draft.pk, "{id}": draft.pk, "resume": suspended.pk}
+    targets = {f"projects {step}": submitted.pk for step in ("approve", "reject", "return", "withdraw")}
+    targets |= {"projects submit": draft.pk, "projects {id}": draft.pk, "projects resume": suspended.pk}
+    targets |= _dedicated_pool(cast["admin"], active)
     return World(cast, tokens, ids, _values(), targets)
+
+
+def _dedicated_pool(admin: Person, project: Project) -> dict[str, int]:
+    pool = pool_dedicate(actor=admin, pool_id=cluster.pool("kept").pk, purpose="Evaluation")
+    access = pool_open(actor=admin, access=AccessSpec(pool.pk, project_id=project.pk))
+    return {**{f"pools {act}": pool.pk for act in ("release", "access", "end")}, "access_id": access.pk}
 
 
 def _run_jobs(project: Project, fake: cluster.FakeNode) -> None:
@@ -128,5 +135,6 @@ def _values() -> dict[str, list[Any]]:
         "projects.expected_compute": [[{"gpu_model": "h100", "min": 1, "target": 2, "max": 4}]],
         "area-quotas.area": list(ResearchArea.objects.values_list("pk", flat=True)),
         "nodes.currency": ["EUR"],
+        "pools.area": [None],
         "nodes.last_minute": [1440],
     }
