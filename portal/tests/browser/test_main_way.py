@@ -132,7 +132,7 @@ def sees_hours(researcher: Visitor, address: str) -> None:
     researcher.goes_to(address)
     hours = page.locator("section").filter(has=page.get_by_role("heading", name="GPU-hours", exact=True))
     words = str(hours.locator(".help").text_content())
-    counted = re.match(r"([0-9.]+) in 14 days", words)
+    counted = re.match(r"(?:<\s)?([0-9.]+) in 14 days", words)
     assert counted, words
     assert 0 < float(counted[1]) < 1
     expect(hours.get_by_role("img")).to_have_attribute("aria-label", re.compile("GPU-hours per day"))
