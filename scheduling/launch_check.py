@@ -174,24 +174,34 @@ def _checkpoint(case: _Case) -> CheckItem:
 
 def _max_runtime(case: _Case) -> CheckItem:
     asked = case.spec.max_runtime_s
+    bounds = _bounds(case)
     if asked is None:
-        text = _("No max runtime is set: nobody can plan for its end.")
-        return CheckItem("max_runtime", "warning", text)
-    bound = _widest_bound(case)
-    if bound is not None and asked > bound:
+        return CheckItem("max_runtime", "warning", _no_max_runtime(bounds))
+    known = [bound for bound in bounds if bound is not None]
+    bound = max(known, default=asked) if len(known) == len(bounds) else asked
+    if asked > bound:
         text = _("The max runtime is %(asked)s s; the pools that could run this job allow at most %(bound)s s.")
         return CheckItem("max_runtime", "block", text % {"asked": asked, "bound": bound})
     return CheckItem("max_runtime", "pass", _("A max runtime is set."))
 
 
-def _widest_bound(case: _Case) -> int | None:
-    """The largest bound of the pools that hold a usable model; None: one of them has none, or there is no pool."""
+def _no_max_runtime(bounds: Sequence[int | None]) -> str:
+    known = [bound for bound in bounds if bound is not None]
+    if not known:
+        return _("No max runtime is set: nobody can plan for its end.")
+    if len(known) < len(bounds) or min(known) < max(known):
+        text = _("No max runtime is set: a pool's own bound stops it, after %(least)s s where it is shortest.")
+        return text % {"least": min(known)}
+    text = _("No max runtime is set: it is stopped after %(least)s s, as long as its pool allows.")
+    return text % {"least": min(known)}
+
+
+def _bounds(case: _Case) -> list[int | None]:
+    """The bound of each pool that the project may use and that holds a usable model; None: that pool has none."""
     opened = [pk for pk, projects in pools_open_at(clock.now()).items() if case.project.pk in projects]
     usable = Pool.objects.filter(Q(kind=PoolKind.SHARED) | Q(pk__in=opened))
     pools = usable.filter(nodes__devices__gpu_model__name__in=case.quotas).distinct()
-    bounds = list(pools.values_list("max_runtime_bound_s", flat=True))
-    known = [bound for bound in bounds if bound is not None]
-    return max(known) if known and len(known) == len(bounds) else None
+    return list(pools.values_list("max_runtime_bound_s", flat=True))
 
 
 def _retries(case: _Case) -> CheckItem:

@@ -92,6 +92,8 @@ class Attempt(models.Model):
     message = models.TextField(blank=True)
     stop_reason = models.CharField(max_length=20, blank=True)
     stop_requested_at = models.DateTimeField(null=True)
+    max_runtime_s = models.PositiveIntegerField(null=True)
+    """The shorter of what the job asked for and what its pools allowed when it was placed; null: no end is set."""
     assigned_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)

@@ -121,7 +121,7 @@ def _working(job: Job, last: AttemptView, attempts: Sequence[AttemptView], now: 
     words = {"nodes": _nodes(last)}
     if job.state == JobState.RUNNING:
         return Sentence(
-            _("It runs on %(nodes)s.") % words, " ".join(filter(None, [_retried(attempts), _end(job, last, now)]))
+            _("It runs on %(nodes)s.") % words, " ".join(filter(None, [_retried(attempts), _end(last, now)]))
         )
     if job.state == JobState.PAUSING:
         text = _("It is being paused on %(nodes)s: it was told to save its work and stop.")
@@ -130,13 +130,13 @@ def _working(job: Job, last: AttemptView, attempts: Sequence[AttemptView], now: 
     return Sentence(text % words, _("After its grace time whatever is left of it is killed."))
 
 
-def _end(job: Job, last: AttemptView, now: datetime) -> str:
+def _end(last: AttemptView, now: datetime) -> str:
     """When the max runtime ends; without one nobody knows."""
-    if job.max_runtime_s is None:
+    if last.max_runtime_s is None:
         return _("It has no max runtime, so nobody can plan with its end.")
     if last.started_at is None:
         return ""
-    left = job.max_runtime_s - (now - last.started_at).total_seconds()
+    left = last.max_runtime_s - (now - last.started_at).total_seconds()
     if left <= 0:
         return _("Its max runtime is over.")
     return _("Its max runtime ends in %(left)s.") % {"left": duration(left)}

@@ -46,8 +46,8 @@ def counted(rows: Iterable[JobRow]) -> dict[str, int]:
 
 
 def _ends_at(job: Job) -> datetime | None:
-    started = getattr(job, "started_at", None)
-    if job.state != JobState.RUNNING or started is None or job.max_runtime_s is None:
+    started, allowed = getattr(job, "started_at", None), getattr(job, "allowed_s", None)
+    if job.state != JobState.RUNNING or started is None or allowed is None:
         return None
-    at: datetime = started + timedelta(seconds=job.max_runtime_s)
+    at: datetime = started + timedelta(seconds=allowed)
     return at

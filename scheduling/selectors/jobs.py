@@ -34,6 +34,7 @@ class AttemptView:
     message: str
     is_simulated: bool
     newest_checkpoint_at: datetime | None
+    max_runtime_s: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,4 +152,5 @@ def _view(attempt: Attempt, members: list[AttemptMember]) -> AttemptView:
         message=attempt.message,
         is_simulated=any(member.node.is_simulated for member in members),
         newest_checkpoint_at=max(checkpoints, default=None),
+        max_runtime_s=attempt.max_runtime_s,
     )

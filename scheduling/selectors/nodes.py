@@ -60,5 +60,6 @@ def is_silent(node: Node) -> bool:
 
 def _hurt(member: AttemptMember) -> HurtJob:
     job, started_at = member.attempt.job, member.attempt.started_at or member.attempt.assigned_at
-    ends_by = started_at + timedelta(seconds=job.max_runtime_s) if job.max_runtime_s is not None else None
+    allowed = member.attempt.max_runtime_s
+    ends_by = None if allowed is None else started_at + timedelta(seconds=allowed)
     return HurtJob(job, ends_by)

@@ -22,9 +22,11 @@ class LogEnd:
 
 
 def with_start(jobs: QuerySet[Job]) -> QuerySet[Job]:
-    """Rows with ``started_at`` of their newest attempt."""
+    """Rows with ``started_at`` of their newest attempt, and ``allowed_s``: how long it may run."""
     newest = Attempt.objects.filter(job=OuterRef("pk")).order_by("-number")
-    return jobs.annotate(started_at=Subquery(newest.values("started_at")[:1]))
+    return jobs.annotate(
+        started_at=Subquery(newest.values("started_at")[:1]), allowed_s=Subquery(newest.values("max_runtime_s")[:1])
+    )
 
 
 @dataclass(frozen=True, slots=True)

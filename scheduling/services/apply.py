@@ -114,6 +114,7 @@ def _start(starts: Sequence[Start], locked: _Locked, models: Mapping[str, int], 
             number=numbers.get(start.job, 0) + 1,
             launcher=_launcher(start, locked),
             gpu_model_id=models[start.gpu_model],
+            max_runtime_s=allowed_runtime_s(locked.jobs[start.job], [locked.nodes[node] for node in start.placement]),
             assigned_at=now,
         )
         for start in starts
@@ -136,6 +137,12 @@ def _start(starts: Sequence[Start], locked: _Locked, models: Mapping[str, int], 
         by_launcher.setdefault(member.attempt.launcher, []).append(member)
     for launcher, some in by_launcher.items():
         push_soon(launcher, *some)
+
+
+def allowed_runtime_s(job: Job, nodes: Sequence[Node]) -> int | None:
+    """How long an attempt of the job may run on these nodes: its max runtime and every pool's bound hold."""
+    bounds = [job.max_runtime_s, *(node.pool.max_runtime_bound_s for node in nodes)]
+    return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def _assign(attempt: Attempt) -> None:

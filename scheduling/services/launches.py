@@ -66,7 +66,7 @@ def _launch(job: Job, member: AttemptMember) -> Launch:
         devices=tuple(DeviceShare(uuid, milli) for uuid, milli in devices),
         cpus=job.cpus,
         memory_bytes=job.memory_bytes,
-        max_runtime_s=job.max_runtime_s,
+        max_runtime_s=member.attempt.max_runtime_s,
         grace_s=grace_s(job, member),
         signal=job.signal,
         checkpoint_dir=job.checkpoint_dir,

@@ -33,7 +33,7 @@ def _stop(job_id: int, now: datetime) -> bool:
 
 def _overdue(now: datetime) -> QuerySet[Attempt]:
     second = Value(timedelta(seconds=1), output_field=DurationField())
-    allowed = ExpressionWrapper(F("job__max_runtime_s") * second, output_field=DurationField())
+    allowed = ExpressionWrapper(F("max_runtime_s") * second, output_field=DurationField())
     ends_at = ExpressionWrapper(F("started_at") + allowed, output_field=DateTimeField())
-    live = Attempt.objects.filter(stop_reason="", started_at__isnull=False, job__max_runtime_s__isnull=False)
+    live = Attempt.objects.filter(stop_reason="", started_at__isnull=False, max_runtime_s__isnull=False)
     return live.exclude(state=AttemptState.ENDED).alias(ends_at=ends_at).filter(ends_at__lt=now - MARGIN)

@@ -105,6 +105,8 @@ def test_a_max_runtime_above_the_pools_bound_blocks(project: Project) -> None:
     with pytest.raises(LaunchBlocked) as refused:
         make.job(project, max_runtime_s=3601)
     assert list(refused.value.errors) == ["max_runtime_s"]
+    item = checked(project)["max_runtime"]
+    assert (item.level, "after 3600 s" in item.text) == ("warning", True)
     make.job(project)  # none at all only warns
 
 
