@@ -6,10 +6,11 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Person
 from kernel import audit, clock, outbox
-from kernel.errors import IllegalTransition, NotFound
+from kernel.errors import IllegalTransition
 from kernel.states import transition
 from kernel.unit import lock, unit_of_work
 from projects.models import Project
+from projects.services.acts import as_now
 from projects.states import ProjectState
 from scheduling import policies, wake
 from scheduling.errors import ProjectNotActive
@@ -25,9 +26,8 @@ def job_cancel(*, actor: Person, job_id: int, reason: str = "") -> Job:
 
     Raises ``NotFound``, ``Forbidden``, ``IllegalTransition``.
     """
-    _require(actor, job_id)
     with unit_of_work():
-        job: Job = lock({Job: [job_id]})[Job][job_id]
+        job = _locked(actor, job_id)
         before = job.state
         if job.state in (JobState.QUEUED, JobState.PAUSED):
             cancel_waiting(job, "user", reason or "It was cancelled by a person.", actor=actor)
@@ -43,9 +43,8 @@ def job_pause(*, actor: Person, job_id: int, reason: str = "") -> Job:
     A live job is *pausing* until its processes have ended. Raises ``NotFound``, ``Forbidden``,
     ``IllegalTransition``.
     """
-    _require(actor, job_id)
     with unit_of_work():
-        job: Job = lock({Job: [job_id]})[Job][job_id]
+        job = _locked(actor, job_id)
         before = job.state
         job.reason, job.reason_code, job.reason_data = reason or "It was paused by a person.", "user", {}
         transition(job, "pause", actor=actor, reason=reason, fields=_REASON_FIELDS)
@@ -86,14 +85,11 @@ def stop_live(job: Job, stop_reason: str, text: str, *, actor: Person | None) ->
 
 
 def _queue_again(actor: Person, job_id: int, event: str, reason: str) -> Job:
-    project_id = _require(actor, job_id).project_id
     with unit_of_work():
-        rows = lock({Project: [project_id], Job: [job_id]})
-        project: Project = rows[Project][project_id]
-        job: Job = rows[Job][job_id]
+        job = _locked(actor, job_id, with_project=True)
         before = job.state
         job.machine.target(job.state, event)
-        _require_active(project)
+        _require_active(job.project)
         job.queued_at, job.not_before, job.ended_at = clock.now(), None, None
         job.reason, job.reason_code, job.reason_data = "", "", {}
         fields = [*_REASON_FIELDS, "queued_at", "not_before", "ended_at"]
@@ -110,11 +106,15 @@ def _require_active(project: Project) -> None:
         raise ProjectNotActive(text, data={"project": project.pk, "state": str(state)})
 
 
-def _require(actor: Person, job_id: int) -> Job:
-    job = Job.objects.select_related("project").filter(pk=job_id).first()
-    if job is None:
-        raise NotFound
-    policies.require_act(actor, job)
+def _locked(actor: Person, job_id: int, *, with_project: bool = False) -> Job:
+    """The job, locked, of an actor whose rights are judged as they are now. Raises ``NotFound``, ``Forbidden``."""
+    someone = as_now(actor)
+    projects = list(Job.objects.filter(pk=job_id).values_list("project_id", flat=True)) if with_project else []
+    rows = lock({Project: projects, Job: [job_id]})
+    job: Job = rows[Job][job_id]
+    if with_project:
+        job.project = rows[Project][job.project_id]
+    policies.require_act(someone, job)
     return job
 
 

@@ -2,7 +2,10 @@
 
 import pytest
 
+from accounts.models import Person
+from accounts.services import person_deactivate
 from kernel import clock
+from kernel.errors import Unauthenticated
 from scheduling import selectors, services
 from scheduling.models import AttemptMember, Charge, DeviceAllocation
 from scheduling.states import Cause, JobState
@@ -78,3 +81,21 @@ def test_fifty_jobs_start_in_one_decision() -> None:
     jobs = [make.job(project, name=f"job {n}").pk for n in range(50)]
     [done] = services.decide_and_apply(clock.now())
     assert list(done.started) == jobs
+
+
+def test_rights_are_those_of_now_not_of_the_sign_in() -> None:
+    make.node()
+    lead, admin = make.person(), make.admin()
+    project = make.project(lead)
+    job = make.job(project)
+    acts = (services.job_pause, services.job_cancel, services.job_resume, services.job_requeue)
+    remembered = Person.objects.get(pk=lead.pk)
+    assert remembered.is_active
+    person_deactivate(actor=admin, person_id=lead.pk)
+    for act in acts:
+        with pytest.raises(Unauthenticated):
+            act(actor=remembered, job_id=job.pk)
+    with pytest.raises(Unauthenticated):
+        make.job(project, remembered)
+    with pytest.raises(Unauthenticated):
+        services.job_clone(actor=remembered, job_id=job.pk)
