@@ -22,8 +22,8 @@ from scheduling.selectors.progress import log_end
 
 POLL_S = 1.0
 ALIVE_S = 15.0
-CHECK_S = 30.0
-"""How often it is looked again whether the person may still read this."""
+CHECK_S = 3.0
+"""How often it is looked again whether the person may still read this; five seconds after, nobody reads on."""
 LONGEST_S = 3600.0
 LARGEST = 64 * 1024 * 1024
 """Bounds of one connection. The browser opens the next one where this one ended."""
