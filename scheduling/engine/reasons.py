@@ -97,10 +97,14 @@ def no_room(job: QueuedJob, model: str, count: RoomCount) -> Refusal:
     each = f"{job.nodes} nodes with {gpus(per_node)} each" if job.nodes > 1 else f"one node with {gpus(per_node)}"
     needs = {"gpu_model": model, "gpus": asked / MILLI, "nodes": job.nodes, "gpus_per_node": per_node / MILLI}
     if count.nodes_able < job.nodes:
-        text = f"It needs {each} of {model}; {count.nodes_able} such nodes exist where this project may run."
+        there_are = "1 such node exists" if count.nodes_able == 1 else f"{count.nodes_able or 'no'} such nodes exist"
+        text = f"It needs {each} of {model}; {there_are} where this project may run."
         return Refusal("no_such_node", text, {**needs, "nodes_able": count.nodes_able})
     if count.nodes_open < job.nodes:
-        text = f"It needs {each} of {model}; of {count.nodes_able} such nodes {count.nodes_open} take new jobs now."
+        nodes = "such node" if count.nodes_able == 1 else "such nodes"
+        takes = "takes" if count.nodes_open <= 1 else "take"
+        open_now = f"{count.nodes_open or 'none'} {takes} new jobs now"
+        text = f"It needs {each} of {model}; of {count.nodes_able} {nodes} {open_now}."
         return Refusal("node_state", text, {**needs, "nodes_able": count.nodes_able, "nodes_open": count.nodes_open})
     text = (
         f"It needs {each} of {model}, with CPU and memory; wholly free: {gpus(count.free_gpus * MILLI)}, "

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from scheduling.engine import Policy, decide
+from scheduling.engine.reasons import RoomCount, no_room
 from scheduling.tests.engine.build import (
     GIB,
     NOW,
@@ -33,7 +34,7 @@ def test_a_job_is_on_one_node_unless_it_asks_for_more() -> None:
     decision = decided([node(1, 4), node(2, 4)], [job(1, 8)])
     assert wait_of(decision, 1).reason == "no_such_node"
     assert wait_of(decision, 1).text == (
-        "It needs one node with 8 GPUs of h100; 0 such nodes exist where this project may run."
+        "It needs one node with 8 GPUs of h100; no such nodes exist where this project may run."
     )
 
 
@@ -69,7 +70,7 @@ def test_without_strict_order_a_smaller_job_passes() -> None:
 def test_nodes_that_take_nothing_new_are_named_as_such() -> None:
     decision = decided([node(1, can_start=False)], [job(1), job(2)])
     assert wait_of(decision, 1).reason == "node_state"
-    assert wait_of(decision, 1).text == "It needs one node with 1 GPU of h100; of 1 such nodes 0 take new jobs now."
+    assert wait_of(decision, 1).text == "It needs one node with 1 GPU of h100; of 1 such node none takes new jobs now."
     assert wait_of(decision, 2).reason == "node_state"  # and nobody waits behind it
 
 
@@ -140,3 +141,14 @@ def test_of_several_models_the_nearest_refusal_is_the_reason() -> None:
 def test_a_project_without_the_right_source_says_so() -> None:
     decision = decided([node(1, source="spot")], [job(1)], projects={1: project(sources=frozenset({"owned"}))})
     assert wait_of(decision, 1).needs["nodes_able"] == 0
+
+
+def test_nodes_are_counted_in_good_english() -> None:
+    pair = job(1, 4, nodes=2)
+    words = [no_room(pair, "h100", RoomCount(able, takes, 0, 0)).text for able, takes in ((1, 1), (3, 0), (3, 1))]
+    asked = "It needs 2 nodes with 2 GPUs each of h100; "
+    assert words == [
+        asked + "1 such node exists where this project may run.",
+        asked + "of 3 such nodes none takes new jobs now.",
+        asked + "of 3 such nodes 1 takes new jobs now.",
+    ]
