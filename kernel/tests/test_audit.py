@@ -14,8 +14,9 @@ from django.db import IntegrityError, ProgrammingError, connection, transaction
 
 from kernel import audit, clock
 from kernel.advisory import AdvisoryLock
-from kernel.models import AuditEntry, AuditSeal
+from kernel.models import AuditEntry, AuditSeal, StateChange
 from kernel.origin import Origin, origin
+from kernel.states import transition
 from kernel.tests.doors import Door
 from kernel.unit import unit_of_work
 
@@ -83,6 +84,15 @@ def test_the_database_refuses_its_owner_to_change_it(door: Door, table: str, sta
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
         run(statement.format(table=table, column=column, key=key))
     assert (list(AuditEntry.objects.values()), list(AuditSeal.objects.values())) == before
+
+
+@pytest.mark.parametrize("statement", ["UPDATE {t} SET reason = ''", "DELETE FROM {t}", "TRUNCATE {t}"])
+def test_the_history_of_states_is_not_rewritten_either(door: Door, statement: str) -> None:
+    transition(door, "close", actor=None)
+    run("ALTER TABLE kernel_statechange ENABLE ALWAYS TRIGGER append_only_table")  # asleep in the test database only
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        run(statement.format(t="kernel_statechange"))
+    assert StateChange.objects.get().to_state == door.state
 
 
 def test_a_replication_role_does_not_switch_the_guard_off(door: Door) -> None:

@@ -1,0 +1,21 @@
+"""The history of states takes rows in and never changes or loses one, like the audit log."""
+
+from django.db import migrations
+
+TABLE = "kernel_statechange"
+
+FORWARD = f"""
+CREATE TRIGGER append_only_rows BEFORE UPDATE OR DELETE ON {TABLE}
+    FOR EACH ROW EXECUTE FUNCTION sluice_append_only();
+CREATE TRIGGER append_only_table BEFORE TRUNCATE ON {TABLE}
+    FOR EACH STATEMENT EXECUTE FUNCTION sluice_append_only();
+ALTER TABLE {TABLE} ENABLE ALWAYS TRIGGER append_only_rows;
+ALTER TABLE {TABLE} ENABLE ALWAYS TRIGGER append_only_table;
+"""
+
+BACKWARD = f"DROP TRIGGER append_only_rows ON {TABLE}; DROP TRIGGER append_only_table ON {TABLE};"
+
+
+class Migration(migrations.Migration):
+    dependencies = [("kernel", "0002_append_only")]
+    operations = [migrations.RunSQL(FORWARD, BACKWARD)]
