@@ -103,7 +103,9 @@ class World:
 def build() -> World:
     """Two nodes, projects in several states with one team, jobs, people of every kind."""
     cast = {name: people.person(name, *roles, password=people.PASSWORD) for name, roles in ROLES.items()}
-    first, second = jobs.node("node-a"), jobs.node("node-b")
+    # The table's many calls take minutes on a slow machine: its nodes do not fall silent meanwhile.
+    hall = jobs.pool(lost_after_s=24 * 3600)
+    first, second = jobs.node("node-a", where=hall), jobs.node("node-b", where=hall)
     projects = _projects(cast)
     running = jobs.running_job(projects["project"], [first, second], name="running")
     member = jobs.members_of(running)[0]
