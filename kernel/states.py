@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from django.db import models
 from django.utils.translation import gettext as _
@@ -40,12 +40,6 @@ class Machine:
 
     def is_final(self, state: str) -> bool:
         return not self.events(state)
-
-
-class Stateful(Protocol):
-    machine: Machine
-    state: str
-    pk: Any
 
 
 def transition(

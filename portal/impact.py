@@ -5,7 +5,8 @@ from django.utils.translation import ngettext
 
 from projects.impact import describe_stopping
 from projects.models import Project
-from scheduling.models import MILLI, Job
+from scheduling.engine import MILLI
+from scheduling.models import Job
 from scheduling.states import LIVE, JobState
 
 MOST_NAMES = 10

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from inventory.capacity import Capacity, DatedAmount, reserve_gpus, sweep
+from inventory.capacity import DatedAmount, reserve_gpus, sweep
 from kernel.intervals import Interval
 
 
@@ -45,10 +45,6 @@ class LedgerStep:
     def holds(self) -> bool:
         """Whether the law holds here."""
         return self.free >= 0 and self.emergency <= self.reserve
-
-    @property
-    def as_capacity(self) -> Capacity:
-        return Capacity(self.capacity, self.reserve)
 
 
 def steps(facts: ModelFacts, within: Interval) -> list[LedgerStep]:

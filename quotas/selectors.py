@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q, QuerySet, Sum
@@ -102,11 +102,6 @@ def model_facts(
         stream[pk or 0].append((to_interval(during), amount))
     facts = capacity_facts(ids, within)
     return {pk: ModelFacts(facts[pk].gpus, facts[pk].reserve, tuple(promised[pk]), tuple(emergency[pk])) for pk in ids}
-
-
-def with_promise(facts: ModelFacts, *promises: DatedAmount) -> ModelFacts:
-    """The same rows with more promises, to ask what would be."""
-    return replace(facts, promised=(*facts.promised, *promises))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy
 from inventory.models import GpuModel
 from projects.models import Project
 from scheduling.commands import command_of
-from scheduling.spec import MAX_GRACE_SECONDS, MAX_SECONDS, MILLI, SIGNALS, JobSpec
+from scheduling.engine import MILLI
+from scheduling.spec import MAX_GRACE_SECONDS, MAX_SECONDS, SIGNALS, JobSpec
 
 HOUR, MINUTE = 3600, 60
 FIELD_OF = {

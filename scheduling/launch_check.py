@@ -19,7 +19,8 @@ from projects.models import Project
 from projects.states import ProjectState
 from quotas.models import Resource
 from quotas.selectors import Quota, pools_open_at, quotas_at
-from scheduling.spec import MILLI, JobSpec
+from scheduling.engine import MILLI
+from scheduling.spec import JobSpec
 
 Level = Literal["pass", "warning", "block"]
 CHECKPOINT_INTERVAL_S = 30 * 60

@@ -13,9 +13,8 @@ from accounts.models import Person
 from inventory.models import Device, GpuModel, Node
 from kernel.unit import LockRank
 from projects.models import Project
+from scheduling.engine import MILLI
 from scheduling.states import ATTEMPT, JOB, MEMBER, AttemptState, Cause, JobState
-
-MILLI = 1000
 
 
 class Job(models.Model):

@@ -17,8 +17,8 @@ from projects.models import Project as ProjectRow
 from projects.states import ProjectState
 from quotas.models import Resource
 from quotas.selectors import pools_open_at, quotas_at
-from scheduling.engine import Device, Node, Project, QueuedJob, Quota, RunningJob, Snapshot
-from scheduling.models import MILLI, Attempt, AttemptMember, DeviceAllocation, Job
+from scheduling.engine import MILLI, Device, Node, Project, QueuedJob, Quota, RunningJob, Snapshot
+from scheduling.models import Attempt, AttemptMember, DeviceAllocation, Job
 from scheduling.states import AttemptState, Cause, JobState
 
 AVOID_FOR = timedelta(hours=1)

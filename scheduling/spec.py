@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from kernel.errors import Invalid
+from scheduling.engine import MILLI
 
-MILLI = 1000
 MAX_GPUS = 100_000
 LEAST_MILLI = 10
 """Every job holds a share of a GPU, so that the quota bounds how many run; a hundred on one device at most."""

@@ -9,7 +9,8 @@ from django.db.models import Q
 from kernel import clock
 from quotas.models import Resource
 from quotas.usage import QuotaKey, Usage
-from scheduling.models import MILLI, Attempt
+from scheduling.engine import MILLI
+from scheduling.models import Attempt
 
 
 def used_at(at: datetime, project_ids: Iterable[int]) -> Usage | None:

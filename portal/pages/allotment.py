@@ -7,8 +7,8 @@ from inventory.models import GpuModel
 from kernel import clock
 from quotas.models import Resource
 from quotas.selectors import quotas_at
+from scheduling.engine import MILLI
 from scheduling.selectors import used_now
-from scheduling.spec import MILLI
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ from monitoring.selectors.latest import gpus_latest, hosts_latest
 from portal.pages.heat import cluster_now
 from projects.policies import visible_to as visible_projects
 from scheduling import services
+from scheduling.engine import MILLI
 from scheduling.selectors import DrainImpact, drain_impact, is_silent
 from scheduling.selectors.holdings import Holding, holdings_now
-from scheduling.spec import MILLI
 from scheduling.views.job import Tab
 
 

@@ -9,8 +9,8 @@ from inventory.selectors import capacity_at
 from inventory.states import NodeState
 from kernel import clock
 from quotas.selectors import promised_at
+from scheduling.engine import MILLI
 from scheduling.selectors import used_now
-from scheduling.spec import MILLI
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from scheduling.spec import MILLI
+from scheduling.engine import MILLI
 
 SHOWN = 60
 LARGEST = 2**63 - 1

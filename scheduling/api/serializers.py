@@ -7,7 +7,8 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from scheduling.api.fields import Dataset, Flag, Gpus, ModelName, Text, TextList, Variables, WholeNumber
-from scheduling.spec import MILLI, SIGNALS, JobSpec
+from scheduling.engine import MILLI
+from scheduling.spec import SIGNALS, JobSpec
 from scheduling.states import AttemptState, Cause, JobState
 
 _RENAMED = {"gpus": "milli_gpus", "preemptible": "is_preemptible"}

@@ -2,6 +2,7 @@
 
 from scheduling.engine.decide import decide
 from scheduling.engine.model import (
+    MILLI,
     Decision,
     Device,
     Node,
@@ -16,6 +17,7 @@ from scheduling.engine.model import (
 )
 
 __all__ = [
+    "MILLI",
     "Decision",
     "Device",
     "Node",

@@ -10,8 +10,9 @@ from django.db.models.functions import Coalesce
 
 from kernel import clock
 from kernel.calendar import day_bounds
+from scheduling.engine import MILLI
 from scheduling.metering import by_day, milli_gpu_seconds
-from scheduling.models import MILLI, Attempt, DeviceAllocation
+from scheduling.models import Attempt, DeviceAllocation
 from scheduling.states import AttemptState
 
 MILLI_SECONDS_PER_GPU_HOUR = MILLI * 3600

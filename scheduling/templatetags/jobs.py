@@ -8,8 +8,8 @@ from django.utils.translation import ngettext
 
 from kernel import clock
 from kernel.formats import duration
+from scheduling.engine import MILLI
 from scheduling.models import Job
-from scheduling.spec import MILLI
 from scheduling.states import JobState
 
 register = template.Library()

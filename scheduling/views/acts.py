@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.policies import require_signed_in
 from scheduling import policies, services
+from scheduling.engine import MILLI
 from scheduling.models import Job
 from scheduling.selectors import AttemptView, JobDetail
-from scheduling.spec import MILLI
 from scheduling.states import AttemptState
 from scheduling.views.job import detail_of
 

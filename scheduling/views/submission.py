@@ -21,12 +21,13 @@ from projects.policies import visible_to as visible_projects
 from projects.states import ProjectState
 from scheduling import services
 from scheduling.commands import text_of
+from scheduling.engine import MILLI
 from scheduling.forms import FIELD_OF, HOUR, MINUTE, JobForm
 from scheduling.launch_check import blocks
 from scheduling.models import Job
 from scheduling.selectors import visible_to
 from scheduling.selectors.checks import launch_check_for
-from scheduling.spec import MILLI, JobSpec
+from scheduling.spec import JobSpec
 
 
 class NewJob(View):
