@@ -63,9 +63,10 @@ def row(running: Running) -> object:
 
 
 def test_everything_is_up_and_says_so(running: Running) -> None:
+    running.wait_until_ready()
     assert set(running.children()) == set(KINDS)
     answer = httpx.get(f"{running.address}/readyz", timeout=10)
-    assert answer.status_code == 200
+    assert answer.status_code == 200, answer.text
     for name in ("database", "broker", "workers"):
         assert answer.json()[name]["ok"] is True
     assert httpx.get(f"{running.address}/livez", timeout=10).text == "ok\n"
