@@ -8,6 +8,8 @@ import pytest
 from django.contrib.staticfiles import finders
 from playwright.sync_api import Browser, Page, Route
 
+pytestmark = pytest.mark.browser
+
 SITE = "http://charts.test"
 SCRIPTS = ("vendor/uplot/uPlot.iife.min.js", "js/chart.js")
 POINTS = "chart => { const u = document.querySelector('[data-chart]').chart; return u.series[1].points.filter(u, 1); }"
