@@ -7,10 +7,12 @@ from functools import partial
 
 from accounts.models import Person
 from inventory.catalogue import entry_of
-from inventory.models import GpuModel, Pool, PoolKind
+from inventory.models import GpuModel, Pool
 from inventory.services import PoolSpec, pool_create
 from kernel import clock
 from kernel.calendar import local_day
+from portal.demo.fleet import MODELS
+from portal.demo.names import AREAS
 from projects import services
 from projects.facts import ComputeAsked, Facts, MilestoneAsked
 from projects.models import DataClass, Kind, Project, ProjectRole, ResearchArea, Stage, Tier
@@ -19,13 +21,9 @@ from projects.states import ProjectState
 GIB = 1024**3
 People = dict[str, Person]
 
-GPU_MODELS = {"h100": 80 * GIB, "a100": 80 * GIB}
+GPU_MODELS = {"h100": 80 * GIB, "a100": 80 * GIB, **{name: facts.memory_bytes for name, facts in MODELS.items()}}
 """What the demo's nodes carry, so that projects can ask for it before the first node has enrolled."""
-POOLS = (
-    PoolSpec("shared", "Shared", purpose="Any project's jobs"),
-    PoolSpec("exploration", "Exploration", kind=PoolKind.DEDICATED, purpose="Small first experiments"),
-)
-AREAS = {"language": "Language models", "vision": "Vision and video", "science": "AI for science"}
+SHARED = PoolSpec("shared", "Shared", purpose="Any project's jobs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +149,8 @@ def seed_registry(people: People) -> None:
     admin = people["admin"]
     for name, memory in GPU_MODELS.items():
         GpuModel.objects.get_or_create(name=name, defaults={"title": entry_of(name).title, "memory_bytes": memory})
-    for spec in POOLS:
-        if not Pool.objects.filter(name=spec.name).exists():
-            pool_create(actor=admin, spec=spec)
+    if not Pool.objects.filter(name=SHARED.name).exists():
+        pool_create(actor=admin, spec=SHARED)
     for name, title in AREAS.items():
         if not ResearchArea.objects.filter(name=name).exists():
             services.area_create(actor=admin, name=name, title=title)

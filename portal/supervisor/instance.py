@@ -50,6 +50,8 @@ class Instance:
         self.postgres = folder / "postgres"
         self.valkey = folder / "valkey"
         self.agents = folder / "agents"
+        self.fleet = folder / "fleet"
+        self.fleet_spec = self.secrets / "fleet.json"
         self._lock: IO[str] | None = None
 
     def prepare(self) -> None:
@@ -209,6 +211,14 @@ class Instance:
     def has_node(self, name: str) -> bool:
         """Whether this machine's agent of that name has enrolled; until then it needs a one-time token."""
         return (self.agents / name / "node.json").exists()
+
+    def has_fleet(self) -> bool:
+        """Whether every node of the demo's fleet has enrolled. Before its file is written none has."""
+        try:
+            nodes = json.loads(self.fleet_spec.read_text())["nodes"]
+        except FileNotFoundError:
+            return False
+        return all((self.fleet / "nodes" / node["name"] / "node.json").exists() for node in nodes)
 
     def enrolment_token(self, node: str) -> Path:
         """Where the one-time token of a node on this machine is kept until its agent has used it."""

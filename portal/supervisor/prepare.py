@@ -13,6 +13,7 @@ from portal.supervisor.instance import Instance
 from portal.supervisor.supervisor import Supervisor
 
 _SECONDS = 600
+_FLEET_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +35,18 @@ def prepare_database(supervisor: Supervisor, instance: Instance, options: Option
             argv += ["--enrol", agent.name, agent.pool, str(instance.enrolment_token(agent.name))]
     environment["SLUICE_DEMO_PASSWORD"] = _demo_password(instance)
     if not options.is_empty:
-        argv.append("--demo")
+        argv += ["--demo", "--fleet-spec", str(instance.fleet_spec)]
     _run(supervisor, instance, argv, environment)
 
 
 def is_new(instance: Instance) -> bool:
-    """Whether a node of this machine has yet to enrol."""
-    return not all(instance.has_node(agent.name) for agent in services.AGENTS)
+    """Whether a node of this machine, or of the simulated fleet, has yet to enrol."""
+    return not (all(instance.has_node(agent.name) for agent in services.AGENTS) and instance.has_fleet())
 
 
 def seed_again(supervisor: Supervisor, instance: Instance) -> None:
     """After the first nodes have enrolled: what the demo organisation could not be granted before."""
+    supervisor.wait_for(instance.has_fleet, _FLEET_SECONDS, lambda: f"the fleet does not enrol (logs: {instance.logs})")
     argv = [str(PYTHON), "manage.py", "seed_demo"]
     _run(supervisor, instance, argv, {**instance.environment(), **instance.mark()})
 

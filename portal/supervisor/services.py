@@ -113,6 +113,17 @@ def agents(instance: Instance, port: int) -> list[Service]:
     return [_agent(instance, port, agent) for agent in (first, *others)]
 
 
+def fleet(instance: Instance, port: int) -> Service:
+    """The simulated nodes of the demo organisation, all in one process. Like an agent it knows the portal only."""
+    options = ["--home", str(instance.fleet), "--portal", f"http://{HOST}:{port}", "--spec", str(instance.fleet_spec)]
+    return Service(
+        name="fleet",
+        argv=[str(PYTHON), "-m", "agent.fleet", *options],
+        environment={**_bare(), **instance.mark(), "PYTHONUNBUFFERED": "1"},
+        stop_seconds=20.0,
+    )
+
+
 def has_gpus() -> bool:
     """Whether NVML finds a device. Asked in a process of its own: NVML must not live in a parent of others."""
     ask = "import pynvml; pynvml.nvmlInit(); raise SystemExit(pynvml.nvmlDeviceGetCount() == 0)"

@@ -70,7 +70,8 @@ def _bring_up(supervisor: Supervisor, instance: Instance, options: Options) -> N
     supervisor.start_stage([services.web(instance, options.port)])
     supervisor.start_stage(services.workers(instance))
     supervisor.start_stage([services.beat(instance)])
-    supervisor.start_stage(services.agents(instance, options.port))
+    fleet = [] if options.is_empty else [services.fleet(instance, options.port)]
+    supervisor.start_stage([*services.agents(instance, options.port), *fleet])
     address = f"http://{HOST}:{options.port}"
     supervisor.wait_for(lambda: not missing(address), _READY_SECONDS, lambda: f"not ready: {missing(address)}")
     if has_new_nodes and not options.is_empty:

@@ -1,9 +1,13 @@
 """The demo organisation: made once, by real acts, and leaving room."""
 
-import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.db import transaction
+from django.db.models import Sum
 
 from accounts.models import Person, Role
 from accounts.policies import organisation_roles
@@ -12,12 +16,16 @@ from inventory.selectors import capacity_at
 from inventory.tests import factories as nodes
 from kernel import clock
 from kernel.models import AuditEntry, StateChange
+from portal.demo.fleet import MODELS
+from portal.demo.submit import demo_submit
 from portal.supervisor.services import AGENTS
+from portal.tests.demo_fleet import seed_with_fleet, story
 from projects import policies, services
 from projects.models import Project
 from projects.states import ProjectState
 from quotas.models import Claim
 from quotas.selectors import promised_at
+from scheduling.models import Job
 
 pytestmark = pytest.mark.django_db
 
@@ -44,9 +52,7 @@ def test_the_accounts_can_sign_in_and_hold_their_roles(monkeypatch: pytest.Monke
 
 
 def test_projects_in_every_state_and_one_that_lead_and_researcher_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    began = time.monotonic()
     seed(monkeypatch)
-    assert time.monotonic() - began < 5
     assert set(Project.objects.values_list("state", flat=True)) == set(ProjectState.values)
     lead, researcher, stranger = (Person.objects.get(username=n) for n in ("lead", "researcher", "stranger"))
     shared = policies.visible_to(lead).filter(pk__in=policies.visible_to(researcher), state="active").get()
@@ -60,16 +66,16 @@ def test_projects_in_every_state_and_one_that_lead_and_researcher_share(monkeypa
 def test_run_again_it_undoes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     seed(monkeypatch)
     director = Person.objects.get(username="director")
-    waiting = Project.objects.get(state="submitted")
+    waiting = Project.objects.get(name="Diffusion video compression")
     services.project_approve(actor=director, project_id=waiting.pk)
-    renamed = Project.objects.get(state="draft")
+    renamed = Project.objects.get(name="Sparse attention kernels")
     changes = {"name": "Renamed"}
     services.project_edit(actor=renamed.created_by, project_id=renamed.pk, changes=changes)  # type: ignore[arg-type]
     acts = AuditEntry.objects.count()
     seed(monkeypatch)
     waiting.refresh_from_db()
     assert waiting.state == "active"
-    assert Project.objects.count() == 8
+    assert Project.objects.count() == 300
     assert AuditEntry.objects.count() == acts
 
 
@@ -90,3 +96,32 @@ def test_quota_is_granted_when_the_nodes_are_there_and_leaves_room(monkeypatch: 
         assert usable - promised >= TOUR
     seed(monkeypatch)
     assert Claim.objects.filter(resource="gpu").count() == granted == 3
+
+
+def test_two_seeds_tell_the_same_story(tmp_path: Path, freeze: Callable[[datetime], None]) -> None:
+    freeze(datetime(2026, 6, 1, 9, tzinfo=UTC))
+    told = []
+    for name in ("first", "second"):
+        with transaction.atomic():
+            seed_with_fleet(tmp_path / name)
+            told.append(story())
+            transaction.set_rollback(True)
+    assert told[0]["jobs"]
+    assert told[0] == told[1]
+
+
+def test_nothing_is_submitted_where_there_is_no_demo() -> None:
+    assert demo_submit() == 0
+
+
+def test_people_submit_a_little_at_a_time_until_the_cluster_is_busy(tmp_path: Path) -> None:
+    seed_with_fleet(tmp_path / "fleet.json")
+    before = Job.objects.count()
+    assert demo_submit(5) == 5
+    assert Job.objects.count() == before + 5
+    for _ in range(100):
+        if demo_submit(60) == 0:
+            break
+    held = Job.objects.filter(state="queued").aggregate(n=Sum("milli_gpus"))["n"] / 1000
+    capacity = sum(facts.nodes * 8 for facts in MODELS.values())
+    assert 0.5 * capacity < held < 0.9 * capacity

@@ -10,9 +10,10 @@ from kombu.exceptions import OperationalError
 
 from scheduling.launchers.agent import AgentLauncher
 from scheduling.launchers.base import Launcher, Wake
+from scheduling.launchers.patient import PatientLauncher
 from scheduling.models import AttemptMember
 
-LAUNCHERS: dict[str, Launcher] = {"agent": AgentLauncher()}
+LAUNCHERS: dict[str, Launcher] = {"agent": AgentLauncher(), "patient": PatientLauncher()}
 
 _log = structlog.get_logger(__name__)
 

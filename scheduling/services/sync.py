@@ -18,6 +18,8 @@ from scheduling.services.skew import reports_of
 from scheduling.states import AttemptState
 
 Reports = Mapping[int, MemberReport]
+SHORTEST_INTERVAL_S = 5
+LONGEST_INTERVAL_S = 30
 _REASONS: dict[str, StopReason] = {
     "user": "user",
     "timeout": "timeout",
@@ -39,7 +41,12 @@ def node_sync(*, node: Node, sync: Sync) -> SyncReply:
     held = held_members(node)
     if reported.is_current and held:
         held = _take_in(node, held, reports)
-    return _reply(held, sync, reports)
+    return _reply(held, sync, reports, _interval_s(node))
+
+
+def _interval_s(node: Node) -> int:
+    """How often the node should speak: a dozen times before its pool would take it for lost."""
+    return max(SHORTEST_INTERVAL_S, min(LONGEST_INTERVAL_S, node.pool.lost_after_s // 12))
 
 
 def held_members(node: Node) -> list[AttemptMember]:
@@ -84,13 +91,18 @@ def _settle(job: Job, member: AttemptMember, node: Node) -> None:
     settle(job, attempt, sorted([member, *others], key=lambda m: m.rank), actor=node)
 
 
-def _reply(held: Sequence[AttemptMember], sync: Sync, reports: Reports) -> SyncReply:
+def _reply(held: Sequence[AttemptMember], sync: Sync, reports: Reports, interval_s: int) -> SyncReply:
     known = {member.pk: member for member in held}
     run = tuple(pk for pk, member in known.items() if pk not in reports and _is_to_run(member))
     orders = (_order(known.get(report.member_id), report) for report in sync.members)
     forget = tuple(r.member_id for r in sync.members if r.state == "ended" and _may_forget(known.get(r.member_id)))
     return SyncReply(
-        server_time=clock.now(), run=run, stop=tuple(order for order in orders if order is not None), forget=forget
+        server_time=clock.now(),
+        run=run,
+        stop=tuple(order for order in orders if order is not None),
+        forget=forget,
+        sync_interval_s=interval_s,
+        sample_interval_s=2 * interval_s,
     )
 
 

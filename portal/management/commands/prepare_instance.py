@@ -19,6 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--demo", action="store_true", help="seed the demo organisation")
+        parser.add_argument("--fleet-spec", type=Path, help="with --demo: where the fleet simulator's file goes")
         parser.add_argument(
             "--enrol",
             nargs=3,
@@ -31,7 +32,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         call_command("migrate", interactive=False, verbosity=1)
         if options["demo"]:
-            call_command("seed_demo")
+            call_command("seed_demo", fleet_spec=options["fleet_spec"])
         ensure_admin(os.environ.get("SLUICE_DEMO_PASSWORD", ""))
         for name, pool, token_file in options["enrol"]:
             call_command("enrol_node", name, pool=pool, create_pool=True, token_file=Path(token_file))

@@ -2,19 +2,25 @@
 
 import os
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Person
-from kernel import audit
+from kernel import audit, clock
 from kernel.errors import PortalError
-from kernel.models import AuditEntry
+from portal.demo.fleet import missing_nodes, seed_pools, seed_prices, write_spec
 from portal.demo.grants import seed_grants
+from portal.demo.organisation import HALF_YEAR, seed_organisation
 from portal.demo.people import seed_people
+from portal.demo.promises import seed_promises
+from portal.demo.records import seed_records
 from portal.demo.registry import seed_registry
+from portal.demo.seeded import SEEDED, was_seeded
+from portal.demo.submit import demo_submit
 
-SEEDED = "demo.seeded"
+FIRST_JOBS = 40
 
 
 class Command(BaseCommand):
@@ -23,7 +29,7 @@ class Command(BaseCommand):
     Quota can be granted when there is capacity, so the command is run again after the first nodes have enrolled.
     """
 
-    help = "Make the demo organisation: accounts, research areas, pools and projects."
+    help = "Make the demo organisation: people, research areas, pools, projects, and half a year of records."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -32,23 +38,38 @@ class Command(BaseCommand):
             metavar="NAME",
             help="environment variable with the password of the demo accounts (default %(default)s)",
         )
+        parser.add_argument(
+            "--fleet-spec", type=Path, help="write the fleet simulator's file, with the one-time tokens of its nodes"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            self._seed(os.environ.get(options["password_env"], ""))
+            self._seed(os.environ.get(options["password_env"], ""), options["fleet_spec"])
         except PortalError as error:
             raise CommandError(error.message) from error
 
-    def _seed(self, password: str) -> None:
+    def _seed(self, password: str, fleet_spec: Path | None) -> None:
         people = seed_people(password)
+        admin = people["admin"]
+        seed_pools(admin)
         if not was_seeded():
             seed_registry(people)
-            audit.record(SEEDED, actor=None, subject=people["admin"])
+            seed_organisation(people)
+            audit.record(SEEDED, actor=None, subject=admin)
             self.stdout.write("demo organisation made")
-        waiting = seed_grants(people["admin"])
+        if fleet_spec is not None:
+            write_spec(admin, fleet_spec)
+        waiting = seed_grants(admin)
         if waiting:
             self.stdout.write(f"{waiting} grants wait for the nodes that carry the GPUs; run this again then")
+        if missing_nodes() == 0:
+            self._seed_fleet(admin)
 
-
-def was_seeded() -> bool:
-    return AuditEntry.objects.filter(action=SEEDED, subject_type=Person._meta.label_lower).exists()
+    def _seed_fleet(self, admin: Person) -> None:
+        """What needs the simulated nodes to be there; each step once."""
+        seed_prices(clock.now() - HALF_YEAR)
+        granted = seed_promises(admin)
+        jobs = seed_records()
+        if jobs:
+            self.stdout.write(f"{granted} quotas granted, {jobs} jobs of the past written")
+            demo_submit(FIRST_JOBS)

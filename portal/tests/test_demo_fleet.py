@@ -1,0 +1,105 @@
+"""The demo organisation with its simulated nodes: the laws hold and the figures agree.
+
+Seeded once for all of these tests, which only read.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+from django.db.models import Count, F, Sum
+from pytest_django import DjangoDbBlocker
+
+from accounts.models import Person
+from inventory.models import Device, GpuModel, Node, PoolKind
+from inventory.selectors import capacity_at
+from kernel import clock
+from portal.demo.fleet import MODELS, fleet_nodes
+from portal.tests.demo_fleet import seed_with_fleet, story
+from projects.models import Project
+from projects.policies import visible_to
+from quotas.models import Claim
+from quotas.selectors import promised_at
+from scheduling.models import MILLI, Charge, DeviceAllocation, Job
+
+
+@pytest.fixture(scope="module")
+def seeded(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    path = tmp_path_factory.mktemp("fleet") / "fleet.json"
+    with django_db_blocker.unblock(), transaction.atomic():
+        seed_with_fleet(path)
+        yield path
+        transaction.set_rollback(True)
+
+
+def test_the_organisation_is_as_large_as_promised(seeded: Path) -> None:
+    assert Project.objects.count() == 300
+    assert Person.objects.count() == 120
+    assert Node.objects.filter(name__in=[node.name for node in fleet_nodes()]).count() == 60
+    per_model = dict(Node.objects.values_list("gpu_model__name").annotate(n=Count("pk")).order_by())
+    assert per_model == {name: facts.nodes for name, facts in MODELS.items()}
+    assert Device.objects.count() == 480
+    assert not Device.objects.filter(is_simulated=False).exists()
+    assert Job.objects.exclude(state="queued").count() > 2000
+    assert seeded.stat().st_mode & 0o077 == 0
+
+
+def test_a_tenth_of_each_model_is_promised_to_nobody(seeded: Path) -> None:
+    now = clock.now()
+    capacity, promised = capacity_at(now), promised_at(now)
+    for model in GpuModel.objects.filter(name__in=MODELS):
+        usable = capacity[model.pk].usable
+        pools = Node.objects.filter(gpu_model=model, pool__kind=PoolKind.DEDICATED).count() * 8
+        covered = Claim.objects.filter(gpu_model=model, pool__isnull=False).aggregate(n=Sum("guaranteed"))["n"] or 0
+        assert 0 < promised[model.pk] + pools - covered <= 0.9 * usable, model.name
+
+
+def test_nothing_of_the_demo_uses_the_models_of_the_agents_here(seeded: Path) -> None:
+    lead = Person.objects.get(username="lead")
+    held = Claim.objects.filter(project__in=visible_to(lead)).values_list("gpu_model__name", flat=True)
+    assert not set(held) & set(MODELS)
+    for job in Job.objects.filter(state="queued").prefetch_related("gpu_models"):
+        assert {model.name for model in job.gpu_models.all()} <= set(MODELS), job.name
+
+
+def test_no_device_was_ever_held_twice(seeded: Path) -> None:
+    held: dict[int, list[Any]] = defaultdict(list)
+    for row in DeviceAllocation.objects.order_by("device_id", "allocated_at"):
+        held[row.device_id].append(row)
+    assert held
+    for rows in held.values():
+        for before, after in pairwise(rows):
+            assert before.released_at is not None
+            assert before.released_at <= after.allocated_at
+
+
+def test_charges_cover_the_time_held_to_the_second_and_are_marked_simulated(seeded: Path) -> None:
+    assert not Charge.objects.filter(is_simulated=False).exists()
+    assert not Charge.objects.filter(per_gpu_hour__isnull=True).exists()
+    rows = DeviceAllocation.objects.annotate(
+        charged=Sum("charges__milli_gpu_seconds"), length=F("released_at") - F("allocated_at")
+    )
+    for row in rows:
+        assert row.charged == MILLI * row.length // (row.length.resolution * 1_000_000), row.pk
+
+
+def test_jobs_of_the_past_ended_and_held_no_more_than_their_project_may(seeded: Path) -> None:
+    limits = dict(Claim.objects.filter(project__isnull=False).values_list("project_id", "limit"))
+    past = Job.objects.exclude(state="queued")
+    assert not past.filter(ended_at__isnull=True).exists()
+    assert not past.filter(ended_at__gt=clock.now()).exists()
+    assert not past.filter(submitted_at__lt=F("project__created_at")).exists()
+    assert all(job.milli_gpus <= (limits[job.project_id] or 0) * MILLI for job in past)
+
+
+def test_seeding_again_changes_nothing(seeded: Path) -> None:
+    before = story()
+    call_command("seed_demo", fleet_spec=seeded)
+    assert story() == before
