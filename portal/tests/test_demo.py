@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.db import transaction
-from django.db.models import Sum
 
 from accounts.models import Person, Role
 from accounts.policies import organisation_roles
@@ -16,7 +15,6 @@ from inventory.selectors import capacity_at
 from inventory.tests import factories as nodes
 from kernel import clock
 from kernel.models import AuditEntry, StateChange
-from portal.demo.fleet import MODELS
 from portal.demo.submit import demo_submit
 from portal.supervisor.services import AGENTS
 from portal.tests.demo_fleet import seed_with_fleet, story
@@ -25,7 +23,6 @@ from projects.models import Project
 from projects.states import ProjectState
 from quotas.models import Claim
 from quotas.selectors import promised_at
-from scheduling.models import Job
 
 pytestmark = pytest.mark.django_db
 
@@ -112,16 +109,3 @@ def test_two_seeds_tell_the_same_story(tmp_path: Path, freeze: Callable[[datetim
 
 def test_nothing_is_submitted_where_there_is_no_demo() -> None:
     assert demo_submit() == 0
-
-
-def test_people_submit_a_little_at_a_time_until_the_cluster_is_busy(tmp_path: Path) -> None:
-    seed_with_fleet(tmp_path / "fleet.json")
-    before = Job.objects.count()
-    assert demo_submit(5) == 5
-    assert Job.objects.count() == before + 5
-    for _ in range(100):
-        if demo_submit(60) == 0:
-            break
-    held = Job.objects.filter(state="queued").aggregate(n=Sum("milli_gpus"))["n"] / 1000
-    capacity = sum(facts.nodes * 8 for facts in MODELS.values())
-    assert 0.5 * capacity < held < 0.9 * capacity

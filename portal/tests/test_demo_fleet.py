@@ -20,6 +20,7 @@ from inventory.models import Device, GpuModel, Node, PoolKind
 from inventory.selectors import capacity_at
 from kernel import clock
 from portal.demo.fleet import MODELS, fleet_nodes
+from portal.demo.submit import demo_submit
 from portal.tests.demo_fleet import seed_with_fleet, story
 from projects.models import Project
 from projects.policies import visible_to
@@ -103,3 +104,17 @@ def test_seeding_again_changes_nothing(seeded: Path) -> None:
     before = story()
     call_command("seed_demo", fleet_spec=seeded)
     assert story() == before
+
+
+def test_people_submit_a_little_at_a_time_until_the_cluster_is_busy(seeded: Path) -> None:
+    capacity = sum(facts.nodes * 8 for facts in MODELS.values())
+    with transaction.atomic():
+        before = Job.objects.count()
+        assert demo_submit(5) == 5
+        assert Job.objects.count() == before + 5
+        for _ in range(20):
+            if demo_submit(40) == 0:
+                break
+        held = Job.objects.filter(state="queued").aggregate(n=Sum("milli_gpus"))["n"] / MILLI
+        transaction.set_rollback(True)
+    assert 0.5 * capacity < held < 0.9 * capacity
