@@ -72,11 +72,17 @@ def _choose(random: Random, models: dict[int, GpuModel], at_once: int) -> list[R
     )
     rooms = [
         room
-        for (project, resource, model), quota in sorted(quotas_at(now).items(), key=str)
+        for (project, resource, model), quota in sorted(quotas_at(now).items(), key=_in_order)
         if resource == Resource.GPU and model in idle and project in active
         if (room := _room(project, models[model], quota, held.get((project, model), 0))) is not None
     ]
     return random.sample(rooms, min(at_once, len(rooms)))
+
+
+def _in_order(item: tuple[tuple[int, str, int | None], Quota]) -> tuple[int, str, int]:
+    """By project, resource and model in the order in which they were made: the same in every seed."""
+    project, resource, model = item[0]
+    return project, resource, model or 0
 
 
 def _held() -> dict[tuple[int, int], int]:

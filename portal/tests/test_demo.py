@@ -95,6 +95,8 @@ def test_quota_is_granted_when_the_nodes_are_there_and_leaves_room(monkeypatch: 
     assert Claim.objects.filter(resource="gpu").count() == granted == 3
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_two_seeds_tell_the_same_story(tmp_path: Path, freeze: Callable[[datetime], None]) -> None:
     freeze(datetime(2026, 6, 1, 9, tzinfo=UTC))
     told = []

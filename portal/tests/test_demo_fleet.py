@@ -28,6 +28,8 @@ from quotas.models import Claim
 from quotas.selectors import promised_at
 from scheduling.models import MILLI, Charge, DeviceAllocation, Job
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
 
 @pytest.fixture(scope="module")
 def seeded(
