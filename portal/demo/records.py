@@ -48,7 +48,7 @@ _EVENTS = {
 class Past:
     """One job of the past: who, what, where, when."""
 
-    project_id: int
+    project: Project
     gpu_model_id: int
     owner: int
     shape: Shape
@@ -146,13 +146,13 @@ def _jobs_of(random: Random, project: Project, own: Sequence[Device], team: list
         at += pace
         if ended_at < min(at, now - timedelta(hours=1)):
             owner, devices = random.choice(team), tuple(own[: shape.gpus])
-            yield Past(project.pk, own[0].gpu_model_id, owner, shape, devices, submitted_at, started_at, ended_at)
+            yield Past(project, own[0].gpu_model_id, owner, shape, devices, submitted_at, started_at, ended_at)
 
 
 def _job(record: Past) -> Job:
     length_s = int((record.ended_at - record.started_at).total_seconds())
     return Job(
-        project_id=record.project_id,
+        project_id=record.project.pk,
         owner_id=record.owner,
         name=record.shape.name,
         command=list(record.shape.command),
@@ -186,7 +186,7 @@ def _add(rows: Rows, job: Job, record: Past) -> None:
         attempt=attempt,
         node_id=record.devices[0].node_id,
         rank=0,
-        launch_key=uuid.uuid5(SPACE, f"{record.project_id}/{record.shape.name}"),
+        launch_key=uuid.uuid5(SPACE, f"{record.project.name}/{record.shape.name}"),
         state=AttemptState.ENDED,
         started_at=record.started_at,
         ended_at=record.ended_at,
@@ -210,7 +210,7 @@ def _hold(rows: Rows, member: AttemptMember, device: Device, record: Past) -> No
         rows.charges.append(
             Charge(
                 allocation=allocation,
-                project_id=record.project_id,
+                project_id=record.project.pk,
                 gpu_model_id=device.gpu_model_id,
                 day=day,
                 during=(piece_start, piece_end),

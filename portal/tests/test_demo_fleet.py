@@ -114,8 +114,8 @@ def test_people_submit_a_little_at_a_time_until_the_cluster_is_busy(seeded: Path
         before = Job.objects.count()
         assert demo_submit(5) == 5
         assert Job.objects.count() == before + 5
-        for _ in range(20):
-            if demo_submit(40) == 0:
+        for _ in range(60):
+            if demo_submit(10) == 0:
                 break
         held = Job.objects.filter(state="queued").aggregate(n=Sum("milli_gpus"))["n"] / MILLI
         transaction.set_rollback(True)
