@@ -24,7 +24,9 @@ _GUARANTEES = {Tier.HIGH: (2, 2, 4, 4, 8), Tier.MID: (1, 1, 1, 2), Tier.LOW: (0,
 
 
 def seed_promises(admin: Person) -> int:
-    """Grant to every active project of the fleet's models that never had a claim; return how many it granted."""
+    """Grant to active projects on the fleet's models, once; return how many it granted."""
+    if Claim.objects.filter(gpu_model__name__in=MODELS, project__isnull=False).exists():
+        return 0
     random = Random(SEED + 1)  # noqa: S311  a demo, not a secret
     with unit_of_work():
         models: dict[int, GpuModel] = lock({GpuModel: _model_ids()})[GpuModel]
