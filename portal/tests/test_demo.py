@@ -15,7 +15,6 @@ from inventory.selectors import capacity_at
 from inventory.tests import factories as nodes
 from kernel import clock
 from kernel.models import AuditEntry, StateChange
-from portal.demo.submit import demo_submit
 from portal.supervisor.services import AGENTS
 from portal.tests.demo_fleet import seed_with_fleet, story
 from projects import policies, services
@@ -107,7 +106,3 @@ def test_two_seeds_tell_the_same_story(tmp_path: Path, freeze: Callable[[datetim
             transaction.set_rollback(True)
     assert told[0]["jobs"]
     assert told[0] == told[1]
-
-
-def test_nothing_is_submitted_where_there_is_no_demo() -> None:
-    assert demo_submit() == 0

@@ -42,6 +42,12 @@ def seeded(
         transaction.set_rollback(True)
 
 
+@pytest.mark.django_db
+def test_nothing_is_submitted_where_there_is_no_demo() -> None:
+    """Runs before the others; by its mark this module gets a database even when it is run alone."""
+    assert demo_submit() == 0
+
+
 def test_the_organisation_is_as_large_as_promised(seeded: Path) -> None:
     assert Project.objects.count() == 300
     assert Person.objects.count() == 120
