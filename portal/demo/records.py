@@ -22,8 +22,9 @@ from portal.demo.organisation import HALF_YEAR, MARK, SEED
 from portal.demo.shapes import Shape, draw
 from projects.models import Membership, Project
 from quotas.models import Claim
+from scheduling.engine import MILLI
 from scheduling.metering import by_day, milli_gpu_seconds
-from scheduling.models import MILLI, Attempt, AttemptMember, Charge, DeviceAllocation, Job, JobLog
+from scheduling.models import Attempt, AttemptMember, Charge, DeviceAllocation, Job, JobLog
 from scheduling.states import AttemptState, Cause, JobState
 
 SPACE = uuid.UUID("6f1d2f0e-6f0c-4a59-9d0b-3b1f60b0a3d1")

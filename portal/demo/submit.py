@@ -23,7 +23,8 @@ from projects.models import Membership, ProjectRole
 from projects.states import ProjectState
 from quotas.models import Resource
 from quotas.selectors import Quota, quotas_at
-from scheduling.models import MILLI, Job
+from scheduling.engine import MILLI
+from scheduling.models import Job
 from scheduling.services import job_submit
 from scheduling.spec import JobSpec
 from scheduling.states import LIVE, JobState

@@ -26,7 +26,8 @@ from projects.models import Project
 from projects.policies import visible_to
 from quotas.models import Claim
 from quotas.selectors import promised_at
-from scheduling.models import MILLI, Charge, DeviceAllocation, Job
+from scheduling.engine import MILLI
+from scheduling.models import Charge, DeviceAllocation, Job
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
