@@ -93,6 +93,12 @@ def price_segments(node_id: int, within: Interval, until: datetime) -> list[Pric
     return segments(prices, within.start, end, organisation_zone())
 
 
+def price_cuts(node_ids: Iterable[int], within: Interval) -> dict[int, list[PriceSegment]]:
+    """``price_segments`` of many nodes over the same closed interval, in one query."""
+    end, zone = within.end or clock.now(), organisation_zone()
+    return {pk: segments(found, within.start, end, zone) for pk, found in _prices(node_ids, within).items()}
+
+
 def _prices(node_ids: Iterable[int], within: Interval) -> dict[int, list[DatedPrice]]:
     found: dict[int, list[DatedPrice]] = {pk: [] for pk in node_ids}
     rows = NodePrice.objects.filter(node__in=found, during__overlap=to_range(within)).order_by("pk")

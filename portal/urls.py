@@ -4,6 +4,7 @@ from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
 from portal import health
+from portal.pages.urls import registry_patterns
 
 handler400 = "kernel.fallback.bad_request"
 handler403 = "kernel.fallback.forbidden"
@@ -28,7 +29,7 @@ urlpatterns = [
     path("", include("accounts.urls")),
     path("", include("inventory.urls")),
     path("", include("quotas.urls")),
-    path("", include("projects.urls")),
+    path("", include(registry_patterns)),
     path("", include("scheduling.urls")),
     path("", include("portal.pages.urls")),
 ]

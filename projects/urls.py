@@ -1,4 +1,5 @@
-"""Pages of this room. The page of one project (``project``) is the portal's, composed of several rooms."""
+"""Pages of this room. The table (``projects:list``) and the page of one project (``project``) are the portal's,
+composed of several rooms."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -8,7 +9,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
 
-from projects.views import deciding, drafting, listing, team
+from projects.views import areas, deciding, drafting, team
 
 app_name = "projects"
 
@@ -26,9 +27,8 @@ def page(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLP
 
 
 urlpatterns = [
-    page(r"^projects", listing.listing, "list"),
     page(r"^projects/new", drafting.Create.as_view(), "new"),
-    page(r"^projects/areas", listing.areas, "areas"),
+    page(r"^projects/areas", areas.areas, "areas"),
     page(PROJECT + r"/edit", drafting.Edit.as_view(), "edit"),
     page(PROJECT + r"/decide", deciding.Decide.as_view(), "decide"),
     page(PROJECT + r"/tier", deciding.tier, "tier"),

@@ -230,8 +230,11 @@ def initials(name: str) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def sort_head(context: Context, key: str, label: str, css_class: str = "") -> SafeString:
-    """A sortable column head for ``?sort=-used,name``: click sorts, Shift-click adds the column."""
+def sort_head(context: Context, key: str, label: str, css_class: str = "", select: str = "") -> SafeString:
+    """A sortable column head for ``?sort=-used,name``: click sorts, Shift-click adds the column.
+
+    ``select`` puts a box before it that selects all rows, and is what that box is called.
+    """
     request = context.get("request")
     query: QueryDict = request.GET if request else QueryDict()
     current = [part for part in query.get("sort", "").split(",") if part]
@@ -242,9 +245,10 @@ def sort_head(context: Context, key: str, label: str, css_class: str = "") -> Sa
     added = [*current, key] if here is None else [*current[:here], chosen, *current[here + 1 :]]
     mark = "" if here is None else icon("arrow-down" if is_down else "arrow-up")
     return format_html(
-        '<th scope="col" class="{}"{}><a class="sort" href="?{}" data-add-href="?{}">{}{}</a></th>',
+        '<th scope="col" class="{}"{}>{}<a class="sort" href="?{}" data-add-href="?{}">{}{}</a></th>',
         css_class,
         "" if here is None else format_html(' aria-sort="{}"', "descending" if is_down else "ascending"),
+        format_html('<input class="check" type="checkbox" data-select-all aria-label="{}">', select) if select else "",
         _with_sort(query, chosen),
         _with_sort(query, ",".join(added)),
         label,

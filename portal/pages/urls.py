@@ -3,6 +3,8 @@
 from django.urls import re_path
 
 from portal.pages import cluster, home, project, search
+from portal.pages.table import export, listing
+from projects import urls as registry
 from projects.urls import PROJECT, page
 
 NODE = r"^cluster/nodes/(?P<node_id>[0-9]{1,18})"
@@ -15,3 +17,13 @@ urlpatterns = [
     page(NODE + r"/(?P<name>drain|undrain|maintain|remove|declare-lost)", cluster.node_act, "node-act"),
     page(r"^search", search.search, "search"),
 ]
+
+registry_patterns = (
+    [
+        page(r"^projects", listing.listing, "list"),
+        page(r"^projects/export/(?P<form>csv|xlsx)", export.export, "export"),
+        *registry.urlpatterns,
+    ],
+    registry.app_name,
+)
+"""The registry's addresses with those of its table, which stands here because it shows what other rooms know."""

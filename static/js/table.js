@@ -35,6 +35,10 @@
     bar.hidden = chosen.length === 0;
     const count = bar.querySelector("[data-bulk-count]");
     if (count) count.textContent = String(chosen.length);
+    for (const place of bar.querySelectorAll("[data-bulk-sum]")) {
+      const figures = chosen.map((box) => Number(box.closest("tr").dataset[place.dataset.bulkSum] ?? 0));
+      place.textContent = String(Math.round(10 * figures.reduce((sum, figure) => sum + figure, 0)) / 10);
+    }
   };
 
   const clear = (table) => {

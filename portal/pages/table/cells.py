@@ -1,0 +1,140 @@
+"""How a value of the table looks in its cell.
+
+Cells are built here and not by a template: a table of 300 projects has some 5 000 of them, and the template engine
+takes ten times as long. All text is escaped; badges, which repeat, are made once per language.
+"""
+
+from datetime import date, datetime, tzinfo
+from functools import lru_cache
+
+from django.urls import reverse
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from kernel import formats, svg
+from kernel.looks import tier_look
+from kernel.templatetags.sluice import icon, state_badge, tier_badge
+from portal.pages.table import sums
+from portal.pages.table.rows import Cost, Row
+
+NONE = mark_safe('<span class="is-none">–</span>')
+ZERO = mark_safe('<span class="is-zero">·</span>')
+
+
+def name(row: Row, language: str) -> SafeString:
+    """The first column: selection and the way to the project."""
+    label = row.facts["name"] or _("Draft without a name")
+    return format_html(
+        '<input class="check" type="checkbox" data-select form="selected" name="ids" value="{}" aria-label="{}">'
+        '<a data-open href="{}" title="{}">{}</a>',
+        row.pk,
+        _("Select %(name)s") % {"name": label},
+        _address(row.pk),
+        label,
+        label,
+    )
+
+
+def _address(pk: int) -> str:
+    """The project's page; resolving the name for every row would cost more than the rest of the cell."""
+    return _pattern().replace("/0", f"/{pk}")
+
+
+@lru_cache(maxsize=1)
+def _pattern() -> str:
+    return reverse("project", args=[0])
+
+
+@lru_cache(maxsize=64)
+def state(value: str, language: str) -> SafeString:
+    return state_badge(value)
+
+
+@lru_cache(maxsize=64)
+def tier(value: str | None, language: str) -> SafeString:
+    return tier_badge(value) if value and tier_look(value)[0] else NONE
+
+
+def text(value: str) -> SafeString:
+    return SafeString(escape(value)) if value else NONE
+
+
+def amount(value: float | None) -> SafeString:
+    """GPUs: a faint point for none at all, so that the eye finds the figures."""
+    if value is None:
+        return NONE
+    return SafeString(escape(formats.number(value, 0 if value == int(value) else 1))) if value else ZERO
+
+
+def limit(value: int | None) -> SafeString:
+    return amount(value) if value is not None else SafeString(escape(_("none")))
+
+
+def bar(row: Row) -> SafeString:
+    """Used, guaranteed and limit on the project's own limit."""
+    total = row.total
+    if not (total.used or total.guaranteed or total.bar_limit):
+        return SafeString("")
+    words = _("%(used)s used, %(guaranteed)s guaranteed, limit %(limit)s") % {
+        "used": formats.number(total.used),
+        "guaranteed": formats.number(total.guaranteed),
+        "limit": _("none") if total.limit is None else formats.number(total.limit),
+    }
+    return svg.usage_bar(svg.Usage(total.used, total.guaranteed, total.bar_limit), label=words)
+
+
+def days(row: Row) -> SafeString:
+    """GPU-hours of the last 14 days: the form of the line, on the project's own busiest day."""
+    total, most = sum(row.days), max(row.days, default=0)
+    if not total:
+        return ZERO
+    words = _("%(hours)s GPU-hours in 14 days") % {"hours": formats.gpu_hours(total)}
+    drawn = svg.spark([100 * hours / most for hours in row.days], label=words)
+    return format_html('<span class="spark-cell" title="{}">{}</span>', words, drawn)
+
+
+def hours(value: float) -> SafeString:
+    return SafeString(escape(formats.gpu_hours(value))) if value else ZERO
+
+
+def utilisation(row: Row) -> SafeString:
+    """Mean of the GPUs held; no sample is no data."""
+    now = row.utilisation
+    if now is None:
+        return ZERO
+    if now.mean_pct is None:
+        return format_html('<span class="is-none">{}</span>', _("no data"))
+    words = _("over %(n)s of %(count)s GPUs held") % {"n": now.n, "count": now.gpus}
+    mark = format_html(' <span class="simulated">{}</span>', _("simulated")) if now.is_simulated else ""
+    return format_html('<span title="{}">{} %</span>{}', words, formats.number(now.mean_pct), mark)
+
+
+def cost(value: Cost | None) -> SafeString:
+    return ZERO if value is None else SafeString(escape(sums.in_words(value)))
+
+
+def whole(value: int | None) -> SafeString:
+    """A figure of which zero is one."""
+    return NONE if value is None else SafeString(escape(formats.number(value)))
+
+
+def milestone(row: Row, today: date, language: str) -> SafeString:
+    """How far the next milestone is, the late ones with a mark."""
+    if row.due_on is None:
+        return NONE
+    ahead = (row.due_on - today).days
+    words = f"{row.due_name}, {row.due_on.isoformat()}"
+    if ahead < 0:
+        return format_html('<span class="tone-bad" title="{}">{} {}</span>', words, icon("alert"), late(-ahead))
+    soon = _("today") if ahead == 0 else _("in %(count)s d") % {"count": ahead}
+    return format_html('<span title="{}">{}</span>', words, soon)
+
+
+def late(count: int) -> str:
+    return _("%(count)s d late") % {"count": count}
+
+
+def moment(at: datetime, now: datetime, zone: tzinfo) -> SafeString:
+    exact = formats.exact_instant(at, zone)
+    return format_html('<time datetime="{}" title="{}">{}</time>', at, exact, formats.relative_instant(at, now, zone))

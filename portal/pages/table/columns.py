@@ -1,0 +1,303 @@
+"""The columns of the table: what each needs, shows, sorts by, sums to and exports. One list for all of it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, tzinfo
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from kernel.looks import model_class
+from portal.pages.table import cells, sums
+from portal.pages.table.rows import NOTHING, Row
+from projects.models import Kind, Stage, Tier
+from projects.states import ProjectState
+
+DEFAULT = (
+    "tier",
+    "stage",
+    "lead",
+    "models",
+    "used",
+    "gpus",
+    "guaranteed",
+    "limit",
+    "days",
+    "utilisation",
+    "state",
+    "milestone",
+)
+"""What is shown to whoever chose nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When and in which language the table is shown; asked once, not for every cell."""
+
+    now: datetime
+    today: date
+    zone: tzinfo
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """``value`` is plain, for export and as sort key unless ``order`` says otherwise; None sorts last."""
+
+    key: str
+    label: str | Promise
+    cell: Callable[[Row, Moment], str]
+    value: Callable[[Row], Any]
+    need: str = ""
+    css: str = ""
+    order: Callable[[Row], Any] | None = None
+    total: Callable[[Sequence[Row], Moment], str] | None = None
+    group: str = ""
+    """The choice that brings this column; its own key unless it is one of a group."""
+
+    def sort_key(self, row: Row) -> Any:
+        return (self.order or self.value)(row)
+
+
+def _choice(choices: Any, key: str) -> Callable[[Row], str | None]:
+    labels = dict(choices.choices)
+    return lambda row: str(labels[row.facts[key]]) if row.facts[key] else None
+
+
+def _fact(key: str) -> Callable[[Row], Any]:
+    return lambda row: row.facts[key]
+
+
+def _leads(row: Row) -> str | None:
+    return ", ".join(lead.name for lead in row.leads) or None
+
+
+def _utilisation(row: Row) -> float | None:
+    return row.utilisation.mean_pct if row.utilisation else None
+
+
+def _cost(row: Row) -> str | float | None:
+    """A number where there is one currency and nothing is unknown, else words."""
+    if row.cost is None:
+        return None
+    if row.cost.is_whole and len(row.cost.amounts) == 1:
+        return round(float(next(iter(row.cost.amounts.values()))), 2)
+    return sums.in_words(row.cost)
+
+
+def _changed(row: Row, at: Moment) -> str:
+    return cells.moment(row.facts["updated_at"], at.now, at.zone)
+
+
+def _cost_order(row: Row) -> Any:
+    return sum(row.cost.amounts.values()) if row.cost and row.cost.amounts else None
+
+
+NAME = Column(
+    "name",
+    gettext_lazy("Project"),
+    lambda row, at: cells.name(row, at.language),
+    _fact("name"),
+    css="is-name is-cut",
+    order=lambda row: row.facts["name"].casefold() or None,
+    total=lambda rows, at: _("Sum of %(count)s") % {"count": len(rows)},
+)
+
+_REGISTRY = (
+    Column(
+        "tier",
+        gettext_lazy("Tier"),
+        lambda row, at: cells.tier(row.facts["tier_now"], at.language),
+        _choice(Tier, "tier_now"),
+        css="is-split",
+        order=lambda row: row.facts["tier_rank"] if row.facts["tier_now"] else None,
+    ),
+    Column(
+        "stage",
+        gettext_lazy("Stage"),
+        lambda row, at: cells.text(_choice(Stage, "stage")(row) or ""),
+        _choice(Stage, "stage"),
+        css="is-2",
+        order=lambda row: row.facts["stage_rank"] if row.facts["stage"] else None,
+    ),
+    Column(
+        "area",
+        gettext_lazy("Area"),
+        lambda row, at: cells.text(row.facts["area__title"] or ""),
+        _fact("area__title"),
+        css="is-2 is-cut",
+    ),
+    Column("lead", gettext_lazy("Lead"), lambda row, at: cells.text(_leads(row) or ""), _leads, css="is-2 is-cut"),
+    Column(
+        "kind",
+        gettext_lazy("Kind"),
+        lambda row, at: cells.text(_choice(Kind, "kind")(row) or ""),
+        _choice(Kind, "kind"),
+        css="is-2",
+    ),
+)
+
+_GPUS = (
+    Column(
+        "used",
+        gettext_lazy("Used"),
+        lambda row, at: cells.amount(row.total.used),
+        lambda row: row.total.used,
+        need="quota",
+        css="num is-key is-split",
+        total=sums.of(lambda row: row.total.used),
+    ),
+    Column("gpus", gettext_lazy("GPUs"), lambda row, at: cells.bar(row), lambda row: row.total.used, need="quota"),
+    Column(
+        "guaranteed",
+        gettext_lazy("Guaranteed"),
+        lambda row, at: cells.amount(row.total.guaranteed),
+        lambda row: row.total.guaranteed,
+        need="quota",
+        css="num",
+        total=sums.of(lambda row: row.total.guaranteed),
+    ),
+    Column(
+        "limit",
+        gettext_lazy("Limit"),
+        lambda row, at: cells.limit(row.total.limit),
+        lambda row: row.total.limit,
+        need="quota",
+        css="num is-2",
+        total=sums.of(lambda row: row.total.limit),
+    ),
+    Column(
+        "days",
+        gettext_lazy("GPU-hours, 14 d"),
+        lambda row, at: cells.days(row),
+        lambda row: round(sum(row.days), 2),
+        need="hours",
+        css="is-split",
+        total=sums.hours(lambda row: sum(row.days)),
+    ),
+    Column(
+        "hours",
+        gettext_lazy("GPU-hours, 30 d"),
+        lambda row, at: cells.hours(row.hours),
+        lambda row: round(row.hours, 2),
+        need="hours",
+        css="num",
+        total=sums.hours(lambda row: row.hours),
+    ),
+    Column(
+        "utilisation",
+        gettext_lazy("Utilisation now, %"),
+        lambda row, at: cells.utilisation(row),
+        _utilisation,
+        need="utilisation",
+        css="num",
+        total=sums.utilisation,
+    ),
+    Column(
+        "cost",
+        gettext_lazy("Cost this month"),
+        lambda row, at: cells.cost(row.cost),
+        _cost,
+        need="cost",
+        css="num",
+        order=_cost_order,
+        total=sums.cost,
+    ),
+)
+
+_LAST = (
+    Column(
+        "state",
+        gettext_lazy("State"),
+        lambda row, at: cells.state(row.facts["state"], at.language),
+        _choice(ProjectState, "state"),
+        css="is-split",
+        total=sums.active,
+    ),
+    Column(
+        "milestone",
+        gettext_lazy("Milestone"),
+        lambda row, at: cells.milestone(row, at.today, at.language),
+        lambda row: row.due_on,
+        css="num",
+        total=sums.late,
+    ),
+    Column(
+        "members",
+        gettext_lazy("People"),
+        lambda row, at: cells.amount(row.facts["members_count"]),
+        _fact("members_count"),
+        css="num",
+        total=sums.of(lambda row: row.facts["members_count"]),
+    ),
+    Column(
+        "breakthrough",
+        gettext_lazy("Breakthrough"),
+        lambda row, at: cells.whole(row.facts["breakthrough"]),
+        _fact("breakthrough"),
+        css="num",
+    ),
+    Column(
+        "updated_at",
+        gettext_lazy("Changed"),
+        lambda row, at: cells.moment(row.facts["updated_at"], at.now, at.zone),
+        _fact("updated_at"),
+        css="is-2",
+    ),
+)
+
+GROUPS = {
+    "models": (gettext_lazy("Guaranteed, by model"), "guaranteed"),
+    "models_used": (gettext_lazy("Used, by model"), "used"),
+    "models_limit": (gettext_lazy("Limit, by model"), "limit"),
+}
+"""A choice that brings one column for every GPU model that somebody holds or uses."""
+
+ORDER = (
+    *(column.key for column in _REGISTRY),
+    *GROUPS,
+    *(column.key for column in _GPUS),
+    *(column.key for column in _LAST),
+)
+"""Every choice, in the order in which they stand on the screen."""
+SINGLE = {column.key: column for column in (*_REGISTRY, *_GPUS, *_LAST)}
+
+
+def choices() -> list[tuple[str, str]]:
+    """The keys that may be chosen, with their words."""
+    return [(key, str(GROUPS[key][0] if key in GROUPS else SINGLE[key].label)) for key in ORDER]
+
+
+def columns(chosen: Sequence[str], gpu_models: Sequence[str]) -> list[Column]:
+    """The columns shown: the name always, groups spread over the models."""
+    return [NAME, *_spread(chosen, gpu_models)]
+
+
+def _spread(chosen: Sequence[str], gpu_models: Sequence[str]) -> Iterator[Column]:
+    for key in ORDER:
+        if key in chosen and key in GROUPS:
+            yield from (by_model(key, name, is_first=not index) for index, name in enumerate(gpu_models))
+        elif key in chosen:
+            yield SINGLE[key]
+
+
+def by_model(group: str, gpu_model: str, *, is_first: bool = False) -> Column:
+    """The column of one GPU model; its sort key is ``models:H100``."""
+    attribute = GROUPS[group][1]
+
+    def value(row: Row) -> Any:
+        return getattr(row.models.get(gpu_model, NOTHING), attribute)
+
+    draw = cells.limit if attribute == "limit" else cells.amount
+    return Column(
+        f"{group}:{gpu_model}",
+        gpu_model,
+        lambda row, at: draw(value(row)),
+        value,
+        need="quota",
+        css=f"num {'is-split ' if is_first else ''}is-model {model_class(gpu_model)}",
+        total=sums.of(value),
+        group=group,
+    )
