@@ -34,7 +34,9 @@ class TableFilter(ProjectFilter):
     model = django_filters.ModelMultipleChoiceFilter(
         queryset=GpuModel.objects.all(), to_field_name="name", method="with_quota", label="GPU model with a quota"
     )
-    late = django_filters.BooleanFilter(method="is_late", label="A milestone is overdue")
+    late = django_filters.ChoiceFilter(
+        choices=[("true", "yes"), ("false", "no")], method="is_late", label="A milestone is overdue"
+    )
 
     def led_by(self, rows: QuerySet[Project], name: str, value: str) -> QuerySet[Project]:
         leads = Membership.objects.filter(project=OuterRef("pk"), role=ProjectRole.LEAD, left_at__isnull=True)
@@ -46,9 +48,9 @@ class TableFilter(ProjectFilter):
         held = live_claims().filter(resource=Resource.GPU, gpu_model__in=value, during__contains=clock.now())
         return rows.filter(Exists(held.filter(project=OuterRef("pk"))))
 
-    def is_late(self, rows: QuerySet[Project], name: str, value: bool) -> QuerySet[Project]:
+    def is_late(self, rows: QuerySet[Project], name: str, value: str) -> QuerySet[Project]:
         late = Milestone.objects.filter(project=OuterRef("pk"), met_on__isnull=True, due_on__lt=local_day(clock.now()))
-        return rows.filter(Exists(late)) if value else rows.exclude(Exists(late))
+        return rows.filter(Exists(late)) if value == "true" else rows.exclude(Exists(late))
 
 
 @dataclass(frozen=True, slots=True)

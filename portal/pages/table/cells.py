@@ -1,7 +1,7 @@
 """How a value of the table looks in its cell.
 
 Cells are built here and not by a template: a table of 300 projects has some 5 000 of them, and the template engine
-takes ten times as long. All text is escaped; badges, which repeat, are made once per language.
+takes ten times as long. All text is escaped. Each is a pure function of what it shows and of the language.
 """
 
 from datetime import date, datetime, tzinfo
@@ -15,22 +15,26 @@ from django.utils.translation import gettext as _
 from kernel import formats, svg
 from kernel.looks import tier_look
 from kernel.templatetags.sluice import icon, state_badge, tier_badge
+from portal.pages.allotment import Allotment
 from portal.pages.table import sums
 from portal.pages.table.rows import Cost, Row
 
+KEPT = 4096
+"""How many cells of a kind are remembered: a table is asked for again and again, and little of it changes."""
 NONE = mark_safe('<span class="is-none">–</span>')
 ZERO = mark_safe('<span class="is-zero">·</span>')
 
 
-def name(row: Row, language: str) -> SafeString:
+@lru_cache(maxsize=KEPT)
+def name(pk: int, label: str, language: str) -> SafeString:
     """The first column: selection and the way to the project."""
-    label = row.facts["name"] or _("Draft without a name")
+    label = label or _("Draft without a name")
     return format_html(
         '<input class="check" type="checkbox" data-select form="selected" name="ids" value="{}" aria-label="{}">'
         '<a data-open href="{}" title="{}">{}</a>',
-        row.pk,
+        pk,
         _("Select %(name)s") % {"name": label},
-        _address(row.pk),
+        _address(pk),
         label,
         label,
     )
@@ -56,10 +60,12 @@ def tier(value: str | None, language: str) -> SafeString:
     return tier_badge(value) if value and tier_look(value)[0] else NONE
 
 
+@lru_cache(maxsize=KEPT)
 def text(value: str) -> SafeString:
     return SafeString(escape(value)) if value else NONE
 
 
+@lru_cache(maxsize=KEPT)
 def amount(value: float | None) -> SafeString:
     """GPUs: a faint point for none at all, so that the eye finds the figures."""
     if value is None:
@@ -71,9 +77,9 @@ def limit(value: int | None) -> SafeString:
     return amount(value) if value is not None else SafeString(escape(_("none")))
 
 
-def bar(row: Row) -> SafeString:
+@lru_cache(maxsize=KEPT)
+def bar(total: Allotment, language: str) -> SafeString:
     """Used, guaranteed and limit on the project's own limit."""
-    total = row.total
     if not (total.used or total.guaranteed or total.bar_limit):
         return SafeString("")
     words = _("%(used)s used, %(guaranteed)s guaranteed, limit %(limit)s") % {
@@ -84,13 +90,18 @@ def bar(row: Row) -> SafeString:
     return svg.usage_bar(svg.Usage(total.used, total.guaranteed, total.bar_limit), label=words)
 
 
-def days(row: Row) -> SafeString:
+def days(row: Row, language: str) -> SafeString:
     """GPU-hours of the last 14 days: the form of the line, on the project's own busiest day."""
     total, most = sum(row.days), max(row.days, default=0)
     if not total:
         return ZERO
-    words = _("%(hours)s GPU-hours in 14 days") % {"hours": formats.gpu_hours(total)}
-    drawn = svg.spark([100 * hours / most for hours in row.days], label=words)
+    return _days(tuple(round(100 * hours / most) for hours in row.days), formats.gpu_hours(total), language)
+
+
+@lru_cache(maxsize=KEPT)
+def _days(shares: tuple[int, ...], total: str, language: str) -> SafeString:
+    words = _("%(hours)s GPU-hours in 14 days") % {"hours": total}
+    drawn = svg.spark(shares, label=words)
     return format_html('<span class="spark-cell" title="{}">{}</span>', words, drawn)
 
 
@@ -119,14 +130,17 @@ def whole(value: int | None) -> SafeString:
     return NONE if value is None else SafeString(escape(formats.number(value)))
 
 
-def milestone(row: Row, today: date, language: str) -> SafeString:
+@lru_cache(maxsize=KEPT)
+def milestone(name: str, due_on: date | None, today: date, language: str) -> SafeString:
     """How far the next milestone is, the late ones with a mark."""
-    if row.due_on is None:
+    if due_on is None:
         return NONE
-    ahead = (row.due_on - today).days
-    words = f"{row.due_name}, {row.due_on.isoformat()}"
+    ahead, words = (due_on - today).days, f"{name}, {due_on.isoformat()}"
     if ahead < 0:
-        return format_html('<span class="tone-bad" title="{}">{} {}</span>', words, icon("alert"), late(-ahead))
+        mark = icon("alert")
+        return format_html(
+            '<span class="state tone-bad" title="{}">{}<span>{}</span></span>', words, mark, late(-ahead)
+        )
     soon = _("today") if ahead == 0 else _("in %(count)s d") % {"count": ahead}
     return format_html('<span title="{}">{}</span>', words, soon)
 

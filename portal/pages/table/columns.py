@@ -91,6 +91,10 @@ def _changed(row: Row, at: Moment) -> str:
     return cells.moment(row.facts["updated_at"], at.now, at.zone)
 
 
+def _bar(row: Row, at: Moment) -> str:
+    return cells.bar(row.total, at.language)
+
+
 def _cost_order(row: Row) -> Any:
     return sum(row.cost.amounts.values()) if row.cost and row.cost.amounts else None
 
@@ -98,7 +102,7 @@ def _cost_order(row: Row) -> Any:
 NAME = Column(
     "name",
     gettext_lazy("Project"),
-    lambda row, at: cells.name(row, at.language),
+    lambda row, at: cells.name(row.pk, row.facts["name"], at.language),
     _fact("name"),
     css="is-name is-cut",
     order=lambda row: row.facts["name"].casefold() or None,
@@ -149,10 +153,16 @@ _GPUS = (
         css="num is-key is-split",
         total=sums.of(lambda row: row.total.used),
     ),
-    Column("gpus", gettext_lazy("GPUs"), lambda row, at: cells.bar(row), lambda row: row.total.used, need="quota"),
+    Column(
+        "gpus",
+        gettext_lazy("GPUs"),
+        lambda row, at: cells.bar(row.total, at.language),
+        lambda row: row.total.used,
+        need="quota",
+    ),
     Column(
         "guaranteed",
-        gettext_lazy("Guaranteed"),
+        gettext_lazy("Guar."),
         lambda row, at: cells.amount(row.total.guaranteed),
         lambda row: row.total.guaranteed,
         need="quota",
@@ -171,9 +181,9 @@ _GPUS = (
     Column(
         "days",
         gettext_lazy("GPU-hours, 14 d"),
-        lambda row, at: cells.days(row),
+        lambda row, at: cells.days(row, at.language),
         lambda row: round(sum(row.days), 2),
-        need="hours",
+        need="days",
         css="is-split",
         total=sums.hours(lambda row: sum(row.days)),
     ),
@@ -188,7 +198,7 @@ _GPUS = (
     ),
     Column(
         "utilisation",
-        gettext_lazy("Utilisation now, %"),
+        gettext_lazy("Util. now"),
         lambda row, at: cells.utilisation(row),
         _utilisation,
         need="utilisation",
@@ -219,7 +229,7 @@ _LAST = (
     Column(
         "milestone",
         gettext_lazy("Milestone"),
-        lambda row, at: cells.milestone(row, at.today, at.language),
+        lambda row, at: cells.milestone(row.due_name, row.due_on, at.today, at.language),
         lambda row: row.due_on,
         css="num",
         total=sums.late,

@@ -1,5 +1,6 @@
 """Rows of the table. Only what the columns shown, sorted or summed by need is asked for."""
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -18,7 +19,7 @@ from monitoring.selectors.latest import Utilisation, projects_now
 from portal.pages.allotment import Allotment, allotments
 from projects.models import Membership, Milestone, Project, ProjectRole
 from projects.selectors import with_facts
-from scheduling.metering import by_day, milli_gpu_seconds
+from scheduling.metering import milli_gpu_seconds
 from scheduling.selectors.pieces import Piece, pieces_between
 from scheduling.selectors.usage import MILLI_SECONDS_PER_GPU_HOUR
 
@@ -121,7 +122,7 @@ def complete(rows: list[Row], needs: Collection[str]) -> None:
         now = projects_now(ids)
         for row in rows:
             row.utilisation = now.get(row.pk)
-    if "hours" in needs or "cost" in needs:
+    if not {"days", "hours", "cost"}.isdisjoint(needs):
         _spent(rows, needs)
 
 
@@ -129,28 +130,33 @@ def _spent(rows: list[Row], needs: Collection[str]) -> None:
     """GPU-hours by day and the cost of this month, both from the same pieces of time."""
     now = clock.now()
     today = local_day(now)
-    first, month = today - timedelta(days=HOURS_DAYS - 1), today.replace(day=1)
+    back = HOURS_DAYS if "hours" in needs else SPARK_DAYS
+    first, month = today - timedelta(days=back - 1), today.replace(day=1)
     start = day_bounds(min(first, month) if "cost" in needs else first).start
     pieces = pieces_between(start, now, [row.pk for row in rows])
     by_id = {row.pk: row for row in rows}
-    if "hours" in needs:
-        _put_hours(by_id, pieces, first, today)
+    _put_hours(by_id, pieces, first, today)
     if "cost" in needs:
         for pk, cost in costs(pieces, Interval(day_bounds(month).start, now)).items():
             by_id[pk].cost = cost
 
 
 def _put_hours(rows: dict[int, Row], pieces: Iterable[Piece], first: date, today: date) -> None:
-    start, since = day_bounds(first).start, today - timedelta(days=SPARK_DAYS - 1)
-    for row in rows.values():
-        row.days = [0.0] * SPARK_DAYS
+    """Sum the pieces by day; the days' bounds are asked once, not for every piece."""
+    count = (today - first).days + 1
+    edges = [day_bounds(first + timedelta(days=day)).start for day in range(count)]
+    edges.append(day_bounds(today + timedelta(days=1)).start)
+    spent = {pk: [0] * count for pk in rows}
     for piece in pieces:
-        row = rows[piece.project]
-        for day, begin, end in by_day(max(piece.start, start), max(piece.until, start)):
-            hours = milli_gpu_seconds(piece.milli, piece.allocated_at, begin, end) / MILLI_SECONDS_PER_GPU_HOUR
-            row.hours += hours
-            if day >= since:
-                row.days[(day - since).days] += hours
+        at, days = max(piece.start, edges[0]), spent[piece.project]
+        day = bisect_right(edges, at) - 1
+        while at < piece.until:
+            until = min(piece.until, edges[day + 1])
+            days[day] += milli_gpu_seconds(piece.milli, piece.allocated_at, at, until)
+            at, day = until, day + 1
+    for pk, days in spent.items():
+        hours = [milli / MILLI_SECONDS_PER_GPU_HOUR for milli in days]
+        rows[pk].days, rows[pk].hours = hours[-SPARK_DAYS:], sum(hours)
 
 
 def costs(pieces: Iterable[Piece], within: Interval) -> dict[int, Cost]:

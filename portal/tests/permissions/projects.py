@@ -16,6 +16,8 @@ AREA = {"name": "speech", "title": "Speech"}
 ROWS = [
     #                                                 anon strg rsch lead dire admi audi
     row("GET", "/projects",                          "in 200 200 200 200 200 200"),
+    row("GET", "/projects/export/csv",               "in 200 200 200 200 200 200"),
+    row("GET", "/projects/export/xlsx",              "in 200 200 200 200 200 200"),
     row("GET", "/projects/new",                      "in 200 200 200 200 200 200"),
     row("POST", "/projects/new",                     "in 302 302 302 302 302 302", body=FORM),
     row("GET", "/projects/areas",                    "in 200 200 200 200 200 200"),
