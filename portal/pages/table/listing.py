@@ -51,7 +51,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     page = Paginator(table.rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "body": table.body(page.object_list),
+        "body": table.body(list(page.object_list)),
         "heads": table.columns,
         "sums": table.sums(),
         "total": len(table.everything),
@@ -80,17 +80,17 @@ def address_of(query: QueryDict, *, without: Iterable[str]) -> str:
 def tabs(query: QueryDict, table: Table) -> list[Tab]:
     """Ways of looking that everybody has, counted from the rows that are here anyway."""
     ended = (ProjectState.DRAFT, ProjectState.REJECTED, ProjectState.CLOSED)
-    ways = (
+    ways: tuple[tuple[str, Choices, int], ...] = (
         (_("All projects"), [], len(table.everything)),
         (
             _("High tier"),
-            [("tier", Tier.HIGH)],
+            [("tier", str(Tier.HIGH))],
             sum(row.facts["tier_now"] == Tier.HIGH for row in table.everything),
         ),
         (_("Milestone late"), [("late", "true")], sum(row.is_late(table.at.today) for row in table.everything)),
         (
             _("Drafts and ended"),
-            [("state", state) for state in ended],
+            [("state", str(state)) for state in ended],
             sum(row.facts["state"] in ended for row in table.everything),
         ),
     )

@@ -104,6 +104,11 @@ def _devices(admin: Person, projects: int) -> list[Device]:
         NodePrice(node=node, per_gpu_hour=Decimal("2.40"), currency="EUR", during=since, minutes=(0, MINUTES_OF_DAY))
         for node in nodes[::3]
     )
+    return _devices_of(nodes, projects)
+
+
+def _devices_of(nodes: list[Node], count: int) -> list[Device]:
+    now = clock.now()
     return Device.objects.bulk_create(
         Device(
             node=nodes[n // GPUS_A_NODE],
@@ -115,7 +120,7 @@ def _devices(admin: Person, projects: int) -> list[Device]:
             first_seen_at=now,
             last_seen_at=now,
         )
-        for n in range(projects)
+        for n in range(count)
     )
 
 
