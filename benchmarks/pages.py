@@ -1,6 +1,6 @@
 """Statements and CPU time of pages over an organisation of hundreds of projects, as JSON lines.
 
-    ./run manage migrate && python benchmarks/pages.py [--projects 300] [--repeat 15]
+    python -m benchmarks.pages [--projects 300] [--repeat 15]
 
 With ``DJANGO_SETTINGS_MODULE`` and ``SLUICE_DATABASE_URL`` of a migrated database. All that it writes is rolled back.
 The CPU time is that of this process: the site's own work, without the database's and without waiting.
