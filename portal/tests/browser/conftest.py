@@ -16,7 +16,7 @@ from portal.setup.testing import chromium
 from portal.tests.setup.instances import RUN, Running
 
 ARGUMENTS = ["--no-sandbox", "--disable-background-networking"]
-WAIT_MS = 15_000
+WAIT_MS = 40_000
 
 
 class Demo(Running):
