@@ -20,6 +20,7 @@ class Piece(NamedTuple):
     allocated_at: datetime
     start: datetime
     until: datetime
+    gpu_model: int
 
 
 def pieces_between(start: datetime, end: datetime, project_ids: Collection[int]) -> list[Piece]:
@@ -35,8 +36,9 @@ def pieces_between(start: datetime, end: datetime, project_ids: Collection[int])
         "milli",
         "allocated_at",
         "until",
+        "device__gpu_model_id",
     )
     return [
-        Piece(project, node, simulated, milli, at, max(at, start), min(until or end, end))
-        for project, node, simulated, milli, at, until in found
+        Piece(project, node, simulated, milli, at, max(at, start), min(until or end, end), model)
+        for project, node, simulated, milli, at, until, model in found
     ]

@@ -16,8 +16,9 @@ from kernel import formats, svg
 from kernel.looks import tier_look
 from kernel.templatetags.sluice import icon, state_badge, tier_badge
 from portal.pages.allotment import Allotment
+from portal.pages.cost import Cost
 from portal.pages.table import sums
-from portal.pages.table.rows import Cost, Row
+from portal.pages.table.rows import Row
 
 KEPT = 4096
 """How many cells of a kind are remembered: a table is asked for again and again, and little of it changes."""

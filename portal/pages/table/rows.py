@@ -4,19 +4,18 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from decimal import Decimal
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import BooleanField, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, JSONObject, NullIf
 
-from inventory.selectors import price_cuts
 from kernel import clock
 from kernel.calendar import day_bounds, local_day
 from kernel.intervals import Interval
 from monitoring.selectors.latest import Utilisation, projects_now
 from portal.pages.allotment import Allotment, allotments
+from portal.pages.cost import Cost, costs
 from projects.models import Membership, Milestone, Project, ProjectRole
 from projects.selectors import with_facts
 from scheduling.metering import milli_gpu_seconds
@@ -31,14 +30,6 @@ NOTHING = Allotment("", 0, 0, 0)
 class Lead:
     username: str
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Money by currency; ``is_whole`` is false where some of the time had no price."""
-
-    amounts: dict[str, Decimal]
-    is_whole: bool
 
 
 @dataclass(slots=True)
@@ -157,23 +148,3 @@ def _put_hours(rows: dict[int, Row], pieces: Iterable[Piece], first: date, today
     for pk, days in spent.items():
         hours = [milli / MILLI_SECONDS_PER_GPU_HOUR for milli in days]
         rows[pk].days, rows[pk].hours = hours[-SPARK_DAYS:], sum(hours)
-
-
-def costs(pieces: Iterable[Piece], within: Interval) -> dict[int, Cost]:
-    """What the time of each project within an interval costs at the prices of its nodes. Real GPUs only."""
-    end = within.end or clock.now()
-    mine = [piece for piece in pieces if piece.until > within.start and not piece.is_simulated]
-    cuts = price_cuts({piece.node for piece in mine}, Interval(within.start, end)) if mine else {}
-    sums: dict[int, dict[str, Decimal]] = {}
-    unpriced: set[int] = set()
-    for piece in mine:
-        amounts = sums.setdefault(piece.project, {})
-        for cut in cuts[piece.node]:
-            begin, until = max(piece.start, cut.during.start), min(piece.until, cut.during.end or end)
-            spent = milli_gpu_seconds(piece.milli, piece.allocated_at, begin, until) if until > begin else 0
-            if spent and cut.price is None:
-                unpriced.add(piece.project)
-            elif spent and cut.price is not None:
-                cost = cut.price.per_gpu_hour * spent / MILLI_SECONDS_PER_GPU_HOUR
-                amounts[cut.price.currency] = amounts.get(cut.price.currency, Decimal(0)) + cost
-    return {pk: Cost(amounts, pk not in unpriced) for pk, amounts in sums.items()}

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from kernel import formats
-from portal.pages.table.rows import Cost, Row
+from portal.pages.cost import Cost
+from portal.pages.table.rows import Row
 from projects.states import ProjectState
 
 if TYPE_CHECKING:
