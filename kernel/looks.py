@@ -3,6 +3,7 @@
 Tones are classes (``tone-ok`` and so on). Nothing is said by colour alone: each look has an icon and a word.
 """
 
+import re
 import zlib
 from dataclasses import dataclass
 
@@ -58,6 +59,9 @@ _STATES: dict[str, Look] = {
     "maintenance": Look("maintenance", _("Maintenance"), "paused"),
     "removed": Look("closed", _("Removed"), "none"),
     # Requests, approvals and checks
+    "proposed": Look("waiting", _("Proposed"), "waiting"),
+    "confirmed": Look("ok", _("Confirmed"), "ok"),
+    "superseded": Look("closed", _("Superseded"), "none"),
     "approved": Look("ok", _("Approved"), "ok"),
     "returned": Look("comment", _("Returned"), "waiting"),
     "withdrawn": Look("closed", _("Withdrawn"), "none"),
@@ -82,8 +86,14 @@ _TIERS = {
     "low": (1, pgettext_lazy("tier", "Low"), _("Low tier")),
 }
 
-_MODEL_TOKENS = ("h200", "h100", "a100", "l40s")
-_OTHER_HUES = 4
+# A hue each for what a GPU cluster is likely to have today; the rest share six more, always in the same way.
+_OWN_HUES = frozenset(
+    ["h200", "h100", "a100", "l40s", "h800", "a800", "h20", "b200", "b300", "gb200", "l20", "4090", "mi300x", "ascend"]
+)
+_SHARED_HUES = {"gh200": 1, "a40": 2, "l40": 3, "v100": 4, "t4": 5, "5090": 6, "a30": 3, "a10": 6, "a10g": 6, "l4": 1}
+_SHARED = 6
+_MAKERS = frozenset({"nvidia", "amd", "instinct", "huawei", "intel"})
+_SPELLED = {"gpu": "GPU", "nvl": "NVL", "rtx": "RTX", "sxm": "SXM", "hbm": "HBM", "mig": "MIG", "pcie": "PCIe"}
 
 
 def state_look(state: str) -> Look:
@@ -100,8 +110,35 @@ def tier_look(tier: str | None, *, in_full: bool = False) -> tuple[int, str | Pr
 
 def model_class(gpu_model: str) -> str:
     """The class that carries a GPU model's hue: fixed for known models, stable by name for others."""
-    name = gpu_model.lower()
-    for token in _MODEL_TOKENS:
-        if token in name:
-            return f"model-{token}"
-    return f"model-other-{zlib.crc32(name.encode()) % _OTHER_HUES + 1}"
+    words = _words(gpu_model)
+    for word in words:
+        if word in _OWN_HUES:
+            return f"model-{word}"
+    for word in words:
+        if word in _SHARED_HUES:
+            return f"model-other-{_SHARED_HUES[word]}"
+    return f"model-other-{zlib.crc32('-'.join(words).encode()) % _SHARED + 1}"
+
+
+def model_title(gpu_model: str) -> str:
+    """A GPU model as people say it, from its title or its key: ``NVIDIA H100`` and ``h100`` are H100.
+
+    The maker goes where something is left; a title is otherwise kept as it is written.
+    """
+    if gpu_model != gpu_model.lower() or not gpu_model.isascii():
+        kept = [word for word in gpu_model.split() if word.lower() not in _MAKERS]
+        return " ".join(kept) or gpu_model
+    return " ".join(_spelled(word) for word in _words(gpu_model)) or gpu_model
+
+
+def _words(gpu_model: str) -> list[str]:
+    """Words of a title or a key in lower case, without the maker; a name without any word is one itself."""
+    words = re.split(r"[\W_]+", gpu_model.lower())
+    return [word for word in words if word and word not in _MAKERS] or [gpu_model.lower()]
+
+
+def _spelled(word: str) -> str:
+    size = re.fullmatch(r"(\d+)gb", word)
+    if size:
+        return f"{size[1]} GB"
+    return _SPELLED.get(word, word.upper() if any(letter.isdigit() for letter in word) else word.capitalize())

@@ -59,11 +59,12 @@ def tier_badge(tier: str | None, word: str = "", *, in_full: bool = False) -> Sa
 
 @register.simple_tag
 def gpu_model_dot(gpu_model: str, *, show_name: bool = True) -> SafeString:
-    """The model's square in its fixed hue, with its name."""
+    """The model's square in its fixed hue, with its name; takes a model, its title or its key."""
+    name = str(gpu_model)
     return format_html(
         '<span class="model {}"><span class="model-dot" aria-hidden="true"></span>{}</span>',
-        looks.model_class(str(gpu_model)),
-        format_html('<span class="model-name">{}</span>', gpu_model) if show_name else "",
+        looks.model_class(name),
+        format_html('<span class="model-name">{}</span>', looks.model_title(name)) if show_name else "",
     )
 
 
@@ -71,6 +72,12 @@ def gpu_model_dot(gpu_model: str, *, show_name: bool = True) -> SafeString:
 def model_class(gpu_model: str) -> str:
     """The class that carries a model's hue (``--model``), for heads and charts."""
     return looks.model_class(str(gpu_model))
+
+
+@register.filter
+def model_title(gpu_model: str) -> str:
+    """A model's short title, H100, from the model, its title or its key; for heads and sentences."""
+    return looks.model_title(str(gpu_model))
 
 
 @register.simple_tag

@@ -52,15 +52,47 @@ def test_tier(tier: str | None, word: str, filled: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "css_class"),
-    [("H200", "model-h200"), ("NVIDIA H100 80GB HBM3", "model-h100"), ("a100", "model-a100"), ("L40S", "model-l40s")],
+    [
+        ("H200", "model-h200"),
+        ("NVIDIA H100 80GB HBM3", "model-h100"),
+        ("a100-40gb", "model-a100"),
+        ("L40S", "model-l40s"),
+        ("rtx-4090", "model-4090"),
+        ("NVIDIA H20", "model-h20"),
+        ("Huawei Ascend 910B", "model-ascend"),
+        ("v100-32gb", "model-other-4"),
+        ("NVIDIA GH200", "model-other-1"),
+    ],
 )
 def test_known_models_keep_their_hue(name: str, css_class: str) -> None:
     assert looks.model_class(name) == css_class
 
 
 def test_an_unknown_model_has_a_stable_hue() -> None:
-    assert looks.model_class("B300") == looks.model_class("b300")
-    assert looks.model_class("B300").startswith("model-other-")
+    assert looks.model_class("NVIDIA B400") == looks.model_class("b400")
+    assert looks.model_class("B400").startswith("model-other-")
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("h100", "H100"),
+        ("NVIDIA H100", "H100"),
+        ("NVIDIA A100 40 GB", "A100 40 GB"),
+        ("a100-40gb", "A100 40 GB"),
+        ("h100-pcie", "H100 PCIe"),
+        ("rtx-4090", "RTX 4090"),
+        ("AMD Instinct MI300X", "MI300X"),
+        ("tesla-p100", "Tesla P100"),
+        ("寒武纪 MLU370", "寒武纪 MLU370"),
+        ("nvidia", "Nvidia"),
+        ("-", "-"),
+        ("", ""),
+    ],
+)
+def test_a_model_is_called_by_its_short_title(name: str, title: str) -> None:
+    assert looks.model_title(name) == title
+    assert f">{title}<" in render("{% gpu_model_dot name %}", name=name)
 
 
 @override_settings(ORGANISATION_TIME_ZONE="Asia/Shanghai")
