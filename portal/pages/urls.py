@@ -2,7 +2,8 @@
 
 from django.urls import re_path
 
-from portal.pages import cluster, home, project, search
+from portal.pages import cluster, home, search
+from portal.pages.project import overview, use
 from portal.pages.table import export, listing
 from projects import urls as registry
 from projects.urls import PROJECT, page
@@ -11,7 +12,8 @@ NODE = r"^cluster/nodes/(?P<node_id>[0-9]{1,18})"
 
 urlpatterns = [
     re_path(r"^$", home.home, name="home"),
-    page(PROJECT, project.project, "project"),
+    page(PROJECT, overview.project, "project"),
+    page(PROJECT + r"/use", use.use, "project-use"),
     page(r"^cluster", cluster.cluster, "cluster"),
     page(NODE, cluster.node, "node"),
     page(NODE + r"/(?P<name>drain|undrain|maintain|remove|declare-lost)", cluster.node_act, "node-act"),
