@@ -221,3 +221,9 @@ class TierForm(NeededReasonForm):
 class AreaForm(forms.Form):
     name = forms.CharField(label=_("Key"), max_length=60)
     title = forms.CharField(label=_("Title"), max_length=200)
+
+
+class MilestoneDayForm(forms.Form):
+    """A day for a milestone: when it was met, or when it is due now."""
+
+    day = forms.DateField(label=_("Day"), widget=forms.DateInput(attrs={"type": "date"}))

@@ -9,11 +9,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
 
-from projects.views import areas, deciding, drafting, team
+from projects.views import areas, deciding, drafting, milestones, team
 
 app_name = "projects"
 
 PROJECT = r"^projects/(?P<project_id>[0-9]{1,18})"
+MILESTONE = PROJECT + r"/milestones/(?P<milestone_id>[0-9]{1,18})"
 
 
 def page(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
@@ -35,6 +36,8 @@ urlpatterns = [
     page(PROJECT + r"/members", team.Members.as_view(), "members"),
     page(PROJECT + r"/members/(?P<person_id>[0-9]{1,18})/role", team.change_role, "member-role"),
     page(PROJECT + r"/members/(?P<person_id>[0-9]{1,18})/remove", team.remove, "member-remove"),
+    page(PROJECT + r"/milestones", milestones.listing, "milestones"),
+    page(MILESTONE + r"/(?P<act>met|reopen|move)", milestones.act, "milestone"),
     page(PROJECT + r"/history", team.history, "history"),
     page(PROJECT + r"/(?P<event>withdraw|suspend|resume|close)", deciding.step, "step"),
 ]

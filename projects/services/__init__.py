@@ -11,6 +11,7 @@ from projects.services.decisions import (
 )
 from projects.services.drafts import not_editable, project_create, project_edit
 from projects.services.members import member_add, member_change_role, member_remove
+from projects.services.milestones import milestone_meet, milestone_move, milestone_reopen
 from projects.services.tiers import tier_set
 
 __all__ = [
@@ -18,6 +19,9 @@ __all__ = [
     "member_add",
     "member_change_role",
     "member_remove",
+    "milestone_meet",
+    "milestone_move",
+    "milestone_reopen",
     "not_editable",
     "project_approve",
     "project_close",
