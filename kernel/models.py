@@ -1,5 +1,6 @@
-"""History of states, audit log and its chain, outbox, idempotency keys."""
+"""History of states, audit log and its chain, outbox, idempotency keys, drafts of forms."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -105,3 +106,31 @@ class IdempotencyKey(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["actor_type", "actor_id", "key"], name="idempotencykey_once")]
+
+
+class FormDraft(models.Model):
+    """What a person typed into a form and has not sent yet, as it stands in the fields, valid or not.
+
+    It is nobody's but its owner's, and no record: it goes when the form is sent, discarded or long forgotten.
+    """
+
+    key = models.UUIDField(unique=True)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    form = models.CharField(max_length=60)
+    subject = models.CharField(max_length=100, blank=True)
+    """What the form is about, such as ``project:12``; empty for something new."""
+    data = models.JSONField(default=dict)
+    """Values by name of the field, each a list of texts."""
+    seen = models.CharField(max_length=200, blank=True)
+    """Mark of the content that the form began from, to tell later whether it has changed."""
+    version = models.PositiveIntegerField(default=1)
+    writer = models.CharField(max_length=40, blank=True)
+    """The open page that saved last: its own earlier save is no conflict for it."""
+    created_at = models.DateTimeField()
+    saved_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["owner", "form", "subject"], name="formdraft_owner"),
+            models.Index(fields=["saved_at"], name="formdraft_saved"),
+        ]

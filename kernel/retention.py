@@ -7,20 +7,22 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
-from kernel.models import IdempotencyKey, OutboxEvent
+from kernel.models import FormDraft, IdempotencyKey, OutboxEvent
 
 KEYS_KEPT = timedelta(days=7)
 """For so long the same call with the same Idempotency-Key gives its first answer."""
 NEWS_KEPT = timedelta(days=30)
+DRAFTS_KEPT = timedelta(days=90)
+"""For so long after its last change a form that was not sent can be gone on with."""
 BATCH = 5000
 
 
 def forget_old(now: datetime) -> int:
-    """Delete stored answers, and news that every consumer has taken, when they are too old. Returns how many rows.
+    """Delete stored answers, news that every consumer has taken, and forms never sent, when they are too old.
 
-    At most ``BATCH`` of each at once, oldest first; the next run goes on.
+    Returns how many rows. At most ``BATCH`` of each at once, oldest first; the next run goes on.
     """
-    return _delete_oldest(_old_keys(now)) + _delete_oldest(_told_news(now))
+    return sum(_delete_oldest(rows) for rows in (_old_keys(now), _told_news(now), _old_drafts(now)))
 
 
 def _old_keys(now: datetime) -> QuerySet[IdempotencyKey]:
@@ -33,7 +35,11 @@ def _told_news(now: datetime) -> QuerySet[OutboxEvent]:
     return OutboxEvent.objects.filter(at__lt=now - NEWS_KEPT).exclude(pk__in=pending.values("pk"))
 
 
-def _delete_oldest(rows: QuerySet[IdempotencyKey] | QuerySet[OutboxEvent]) -> int:
+def _old_drafts(now: datetime) -> QuerySet[FormDraft]:
+    return FormDraft.objects.filter(saved_at__lt=now - DRAFTS_KEPT)
+
+
+def _delete_oldest(rows: QuerySet[IdempotencyKey] | QuerySet[OutboxEvent] | QuerySet[FormDraft]) -> int:
     oldest = list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
     rows.model._default_manager.filter(pk__in=oldest).delete()
     return len(oldest)

@@ -45,6 +45,7 @@ PART_OF = {
     "OutboxEvent": "outbox",
     "OutboxDelivery": "outbox",
     "IdempotencyKey": "idempotency key",
+    "FormDraft": "form draft",
 }
 """A class whose noun is explained under another word: which."""
 NO_NOUN = {
