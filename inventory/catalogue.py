@@ -2,50 +2,57 @@
 
 Cards that differ in memory or form differ in what they are good for, so they get entries of their own; a name
 that nobody listed gets one too, made from the name. A new accelerator needs a line here at most (ELA5).
+
+The suitability of an entry is how fast one GPU trains a large model in BF16, H100 = 1: a first guess from the
+vendors' dense throughput and memory bandwidth, which an admin corrects and a project's own measurement overrides.
 """
 
 import re
 import zlib
 from dataclasses import dataclass
+from decimal import Decimal
 
 MAX_SLUG = 60
+UNRATED = Decimal(0)
+"""Of a name that nobody listed: no review counts on such a model until an admin rates it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueEntry:
     slug: str
     title: str
+    suitability: Decimal = UNRATED
 
 
 # All words of a line must stand in the reported name; the first line that fits is taken.
 _KNOWN: tuple[tuple[frozenset[str], CatalogueEntry], ...] = tuple(
-    (frozenset(words.split()), CatalogueEntry(slug, title))
-    for words, slug, title in (
-        ("gb200", "gb200", "NVIDIA GB200"),
-        ("b200", "b200", "NVIDIA B200"),
-        ("gh200", "gh200", "NVIDIA GH200"),
-        ("h200 nvl", "h200-nvl", "NVIDIA H200 NVL"),
-        ("h200", "h200", "NVIDIA H200"),
-        ("h100 nvl", "h100-nvl", "NVIDIA H100 NVL"),
-        ("h100 pcie", "h100-pcie", "NVIDIA H100 PCIe"),
-        ("h100", "h100", "NVIDIA H100"),
-        ("h800", "h800", "NVIDIA H800"),
-        ("h20", "h20", "NVIDIA H20"),
-        ("a100 40gb", "a100-40gb", "NVIDIA A100 40 GB"),
-        ("a100", "a100", "NVIDIA A100"),
-        ("a800", "a800", "NVIDIA A800"),
-        ("a40", "a40", "NVIDIA A40"),
-        ("a30", "a30", "NVIDIA A30"),
-        ("a10g", "a10g", "NVIDIA A10G"),
-        ("a10", "a10", "NVIDIA A10"),
-        ("l40s", "l40s", "NVIDIA L40S"),
-        ("l40", "l40", "NVIDIA L40"),
-        ("l4", "l4", "NVIDIA L4"),
-        ("v100 32gb", "v100-32gb", "NVIDIA V100 32 GB"),
-        ("v100", "v100", "NVIDIA V100"),
-        ("t4", "t4", "NVIDIA T4"),
-        ("rtx 4090", "rtx-4090", "NVIDIA RTX 4090"),
-        ("mi300x", "mi300x", "AMD Instinct MI300X"),
+    (frozenset(words.split()), CatalogueEntry(slug, title, Decimal(rate)))
+    for words, slug, title, rate in (
+        ("gb200", "gb200", "NVIDIA GB200", "2.5"),
+        ("b200", "b200", "NVIDIA B200", "2.2"),
+        ("gh200", "gh200", "NVIDIA GH200", "1.05"),
+        ("h200 nvl", "h200-nvl", "NVIDIA H200 NVL", "0.95"),
+        ("h200", "h200", "NVIDIA H200", "1.15"),
+        ("h100 nvl", "h100-nvl", "NVIDIA H100 NVL", "0.8"),
+        ("h100 pcie", "h100-pcie", "NVIDIA H100 PCIe", "0.7"),
+        ("h100", "h100", "NVIDIA H100", "1"),
+        ("h800", "h800", "NVIDIA H800", "0.95"),
+        ("h20", "h20", "NVIDIA H20", "0.2"),
+        ("a100 40gb", "a100-40gb", "NVIDIA A100 40 GB", "0.42"),
+        ("a100", "a100", "NVIDIA A100", "0.45"),
+        ("a800", "a800", "NVIDIA A800", "0.43"),
+        ("a40", "a40", "NVIDIA A40", "0.17"),
+        ("a30", "a30", "NVIDIA A30", "0.18"),
+        ("a10g", "a10g", "NVIDIA A10G", "0.1"),
+        ("a10", "a10", "NVIDIA A10", "0.12"),
+        ("l40s", "l40s", "NVIDIA L40S", "0.3"),
+        ("l40", "l40", "NVIDIA L40", "0.2"),
+        ("l4", "l4", "NVIDIA L4", "0.1"),
+        ("v100 32gb", "v100-32gb", "NVIDIA V100 32 GB", "0.13"),
+        ("v100", "v100", "NVIDIA V100", "0.12"),
+        ("t4", "t4", "NVIDIA T4", "0.06"),
+        ("rtx 4090", "rtx-4090", "NVIDIA RTX 4090", "0.2"),
+        ("mi300x", "mi300x", "AMD Instinct MI300X", "1.05"),
     )
 )
 

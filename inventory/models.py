@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Person
+from inventory.catalogue import UNRATED
 from inventory.states import NODE, NodeState
 from kernel.unit import LockRank
 
@@ -20,7 +21,12 @@ class GpuModel(models.Model):
     title = models.CharField(max_length=100)
     memory_bytes = models.BigIntegerField(default=0)
     interconnect = models.CharField(max_length=40, blank=True)
+    suitability = models.DecimalField(max_digits=6, decimal_places=3, default=UNRATED)
+    """How fast one of its GPUs is, H100 = 1, for a project that measured nothing; 0: nobody has rated it."""
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(suitability__gte=0), name="gpumodel_suitability")]
 
     def __str__(self) -> str:
         return self.title

@@ -2,6 +2,7 @@
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
@@ -11,7 +12,7 @@ from guardian.models import UserObjectPermissionBase
 from accounts.models import Person
 from inventory.models import GpuModel
 from kernel.unit import LockRank
-from projects.states import PROJECT, ProjectState
+from projects.states import MEASUREMENT, PROJECT, PROJECT_IMPORT, ImportState, MeasurementState, ProjectState
 
 
 class ResearchArea(models.Model):
@@ -46,6 +47,13 @@ class DataClass(models.TextChoices):
     OPEN = "open", _("Open: any source")
     INTERNAL = "internal", _("Internal: own, hybrid and rented nodes")
     RESTRICTED = "restricted", _("Restricted: own machine room only")
+
+
+def spaced(field: str) -> models.Func:
+    """A text with a blank round each Chinese character, so that each counts as a word of its own: trigrams of text
+    that is written without blanks hardly ever meet."""
+    blanks = (models.Value("([\u3400-\u9fff\uf900-\ufaff])"), models.Value(r" \1 "), models.Value("g"))
+    return models.Func(F(field), *blanks, function="regexp_replace", output_field=models.TextField())
 
 
 class Project(models.Model):
@@ -83,6 +91,10 @@ class Project(models.Model):
                 condition=Q(breakthrough__isnull=True) | Q(breakthrough__lte=10),
                 name="project_breakthrough_0_10",
             ),
+        ]
+        indexes = [
+            GinIndex(OpClass(spaced("name"), name="gin_trgm_ops"), name="project_name_trigrams"),
+            GinIndex(fields=["datasets"], name="project_datasets"),
         ]
 
     def __str__(self) -> str:
@@ -180,3 +192,141 @@ class ProjectChange(models.Model):
     after = models.JSONField(null=True)
     at = models.DateTimeField()
     by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
+
+
+class Question(models.Model):
+    """What an approver asked when returning a registration, and its lead's answer: one line of the thread."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="questions")
+    text = models.TextField()
+    asked_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
+    asked_at = models.DateTimeField()
+    answer = models.TextField(blank=True)
+    answered_by = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, related_name="+")
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["asked_at", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"], condition=Q(answered_at__isnull=True), name="question_open_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(answered_at__isnull=True, answered_by__isnull=True, answer="")
+                | Q(answered_at__isnull=False, answered_by__isnull=False) & ~Q(answer=""),
+                name="question_answered_whole",
+            ),
+        ]
+
+
+class Measurement(models.Model):
+    """How fast a project runs on one GPU of a model, as its lead states it; it counts once an admin confirmed it.
+
+    ``throughput`` None states that the project cannot use the model. What replaced a row comes after it; rows stay.
+    """
+
+    machine = MEASUREMENT
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="measurements")
+    gpu_model = models.ForeignKey(GpuModel, on_delete=models.PROTECT, related_name="+")
+    throughput = models.DecimalField(max_digits=18, decimal_places=6, null=True)
+    unit = models.CharField(max_length=40, blank=True)
+    evidence = models.TextField()
+    job = models.CharField(max_length=60, blank=True)
+    state = models.CharField(max_length=20, choices=MeasurementState.choices, default=MeasurementState.PROPOSED)
+    stated_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
+    stated_at = models.DateTimeField()
+    decided_by = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+    decision_reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-stated_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "gpu_model"], condition=Q(state="proposed"), name="measurement_proposed_once"
+            ),
+            models.UniqueConstraint(
+                fields=["project", "gpu_model"], condition=Q(state="confirmed"), name="measurement_confirmed_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(throughput__isnull=True, unit="") | Q(throughput__gt=0) & ~Q(unit=""),
+                name="measurement_throughput_with_unit",
+            ),
+        ]
+
+    @property
+    def excludes(self) -> bool:
+        """Whether it says that the project cannot use the model."""
+        return self.throughput is None
+
+
+class ProjectImport(models.Model):
+    """A file of projects on its way into the registry: checked row by row first, then applied whole or not at all.
+
+    It is its owner's alone. The file itself goes after a month; the report stays.
+    """
+
+    lock_rank = LockRank.PROJECT_IMPORT
+    machine = PROJECT_IMPORT
+    owner = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="project_imports")
+    state = models.CharField(max_length=20, choices=ImportState.choices, default=ImportState.UPLOADED)
+    file_name = models.CharField(max_length=200)
+    content = models.BinaryField(null=True)
+    encoding = models.CharField(max_length=20, blank=True)
+    delimiter = models.CharField(max_length=1, blank=True)
+    """As which a CSV was read; empty for XLSX."""
+    ignores_unknown = models.BooleanField(default=False)
+    leaves_out_refused = models.BooleanField(default=False)
+    language = models.CharField(max_length=10)
+    """In which its report is written."""
+    faults = models.JSONField(default=list)
+    """Sentences about the file as a whole, or about why nothing of it was applied."""
+    unknown_columns = models.JSONField(default=list)
+    rows_total = models.PositiveIntegerField(default=0)
+    rows_done = models.PositiveIntegerField(default=0)
+    new = models.PositiveIntegerField(default=0)
+    changed = models.PositiveIntegerField(default=0)
+    unchanged = models.PositiveIntegerField(default=0)
+    refused = models.PositiveIntegerField(default=0)
+    run = models.PositiveIntegerField(default=0)
+    """Fencing number: a check that was started before this one writes nothing any more."""
+    touched_at = models.DateTimeField()
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["owner", "-id"], name="projectimport_owner")]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class RowKind(models.TextChoices):
+    NEW = "new", _("New")
+    CHANGED = "changed", _("Changed")
+    UNCHANGED = "unchanged", _("Unchanged")
+    REFUSED = "refused", _("Refused")
+
+
+class ImportRow(models.Model):
+    """What one row of an imported file would do, or did, or why it cannot."""
+
+    of = models.ForeignKey(ProjectImport, on_delete=models.CASCADE, related_name="rows")
+    line = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10, choices=RowKind.choices)
+    name = models.CharField(max_length=200, blank=True)
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, null=True, related_name="+")
+    """The one that is changed, or that came of it."""
+    changes = models.JSONField(default=list)
+    """Each ``[field, before, after]``."""
+    faults = models.JSONField(default=list)
+    """Each ``[column, value, sentence]``; the column is empty for what is about the whole row."""
+    content = models.CharField(max_length=200, blank=True)
+    """Hash of the project as it was seen by the check."""
+    is_overtaken = models.BooleanField(default=False)
+    """Whether it came out otherwise when it was to be applied."""
+
+    class Meta:
+        ordering = ["line"]
+        constraints = [models.UniqueConstraint(fields=["of", "line"], name="importrow_once")]
+        indexes = [models.Index(fields=["of", "kind", "line"], name="importrow_kind")]

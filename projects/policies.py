@@ -1,18 +1,18 @@
 """Who may do what on a project. A role on a project is an object permission; what it allows is computed here."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
-from guardian.shortcuts import get_objects_for_user, get_user_perms
+from guardian.shortcuts import get_objects_for_user
 
 from accounts.models import Person, Role
 from accounts.policies import has_role, organisation_roles, require_signed_in
 from kernel.errors import Forbidden, NotFound
 from projects.errors import OwnProject
-from projects.models import Membership, Project, ProjectRole
+from projects.models import Membership, Project, ProjectRole, ProjectUserObjectPermission
 from projects.states import ProjectState
 
 Action = Literal[
@@ -28,13 +28,15 @@ Action = Literal[
     "resume",
     "close",
     "set_tier",
+    "measure",
+    "judge_measurement",
 ]
 
 PERMISSIONS = {ProjectRole.LEAD: "lead_project", ProjectRole.RESEARCHER: "research_project"}
 """The one object permission that stands for each role."""
 
 SEES_ALL = frozenset({Role.DIRECTOR, Role.ADMIN, Role.AUDITOR})
-IN_ITS_FAVOUR: frozenset[Action] = frozenset({"decide", "resume", "set_tier", "reclassify"})
+IN_ITS_FAVOUR: frozenset[Action] = frozenset({"decide", "resume", "set_tier", "reclassify", "judge_measurement"})
 """Acts that are never for the project's own people, past ones included, whatever else they are."""
 
 _LEAD, _RESEARCHER = ProjectRole.LEAD, ProjectRole.RESEARCHER
@@ -51,6 +53,8 @@ _ALLOWED: dict[Action, frozenset[ProjectRole | Role]] = {
     "resume": frozenset({Role.ADMIN}),
     "close": frozenset({_LEAD, Role.ADMIN}),
     "set_tier": frozenset({Role.ADMIN}),
+    "measure": frozenset({_LEAD}),
+    "judge_measurement": frozenset({Role.ADMIN}),
 }
 _ACTION_OF_EVENT: dict[str, Action] = {
     "submit": "submit",
@@ -102,21 +106,40 @@ def visible_to(person: object) -> QuerySet[Project]:
 
 def role_on(person: object, project: Project) -> ProjectRole | None:
     """The role held now; somebody deactivated holds none."""
-    if not isinstance(person, Person) or not person.is_active:
-        return None
-    held = set(get_user_perms(person, project))
-    return next((role for role, codename in PERMISSIONS.items() if codename in held), None)
+    return _roles_on(person, [project]).get(project.pk)
 
 
 def standing(person: object, project: Project) -> Standing:
     """Three facts about a person and a project, from which every answer is computed."""
-    role, organisation = role_on(person, project), organisation_roles(person)
-    asked = {project.created_by_id, project.submitted_by_id}
-    is_own = role is not None or (isinstance(person, Person) and person.pk in asked)
-    if not is_own and organisation and isinstance(person, Person):
+    return standings(person, [project])[project.pk]
+
+
+def standings(person: object, projects: Collection[Project]) -> dict[int, Standing]:
+    """The same for many projects by id, in as many statements as for one."""
+    roles, organisation = _roles_on(person, projects), organisation_roles(person)
+    own = {project.pk for project in projects if project.pk in roles or _asked_by(person, project)}
+    others = [project.pk for project in projects if project.pk not in own]
+    if others and organisation and isinstance(person, Person):
         # Only for those who could decide: nobody else's rights depend on it.
-        is_own = Membership.objects.filter(project=project, person=person).exists()
-    return Standing(role, organisation, is_own)
+        own |= set(Membership.objects.filter(project__in=others, person=person).values_list("project_id", flat=True))
+    return {project.pk: Standing(roles.get(project.pk), organisation, project.pk in own) for project in projects}
+
+
+def _roles_on(person: object, projects: Collection[Project]) -> dict[int, ProjectRole]:
+    if not isinstance(person, Person) or not person.is_active:
+        return {}
+    held = ProjectUserObjectPermission.objects.filter(user=person, content_object__in=[row.pk for row in projects])
+    found = set(held.values_list("content_object_id", "permission__codename"))
+    return {
+        project.pk: role
+        for project in projects
+        for role, codename in reversed(PERMISSIONS.items())
+        if (project.pk, codename) in found
+    }
+
+
+def _asked_by(person: object, project: Project) -> bool:
+    return isinstance(person, Person) and person.pk in {project.created_by_id, project.submitted_by_id}
 
 
 def may(person: object, action: Action, project: Project) -> bool:
@@ -127,11 +150,16 @@ def may(person: object, action: Action, project: Project) -> bool:
 def require(person: object, action: Action, project: Project) -> Person:
     """The person, who may do this. Raises ``Unauthenticated``, ``NotFound`` (stranger) or ``Forbidden``."""
     someone = require_signed_in(person)
-    here = standing(someone, project)
+    judge(standing(someone, project), action)
+    return someone
+
+
+def judge(here: Standing, action: Action) -> None:
+    """Nothing, where this is allowed. Raises ``NotFound`` (stranger) or ``Forbidden``."""
     if not here.may("read"):
         raise NotFound
     if here.may(action):
-        return someone
+        return
     if here.is_own and action in IN_ITS_FAVOUR and not _ALLOWED[action].isdisjoint(here.organisation):
         raise OwnProject(data={"action": action})
     message = _("This needs the role: %(roles)s.") % {"roles": _labels(_ALLOWED[action])}
@@ -149,6 +177,8 @@ def can_now(person: object, project: Project) -> list[str]:
         "manage_members": STAFFED,
         "set_tier": APPROVED,
         "run_jobs": {ProjectState.ACTIVE},
+        "measure": STAFFED,
+        "judge_measurement": STAFFED,
     }
     can |= {action for action, states in by_state.items() if state in states and here.may(action)}
     return sorted(can)

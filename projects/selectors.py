@@ -23,11 +23,13 @@ from projects.models import (
     Project,
     ProjectChange,
     ProjectRole,
+    Question,
     Stage,
     Tier,
     TierFact,
 )
 from projects.policies import visible_to
+from projects.states import ProjectState
 
 __all__ = [
     "HistoryItem",
@@ -37,7 +39,10 @@ __all__ = [
     "in_order",
     "members",
     "milestone_facts",
+    "name_is_taken",
+    "open_question",
     "project_detail",
+    "questions",
     "tier_at",
     "visible_to",
     "with_facts",
@@ -142,6 +147,23 @@ def project_detail(person: object, project_id: int) -> ProjectDetail:
         can=policies.can_now(person, project),
         content=content_hash(project),
     )
+
+
+def name_is_taken(name: str, *, but: int | None = None) -> bool:
+    """Whether another project that is neither rejected nor closed has this name; the database says the last word."""
+    over = (ProjectState.REJECTED, ProjectState.CLOSED)
+    rows = Project.objects.alias(lower=Lower("name")).filter(lower=Lower(Value(name))).exclude(state__in=over)
+    return rows.exclude(pk=but).exists()
+
+
+def questions(project: Project) -> list[Question]:
+    """What approvers asked and the leads answered, oldest first; the last may be open."""
+    return list(Question.objects.filter(project=project).select_related("asked_by", "answered_by"))
+
+
+def open_question(project: Project) -> Question | None:
+    """The question that the next submission must answer."""
+    return Question.objects.filter(project=project, answered_at=None).select_related("asked_by").first()
 
 
 def with_facts(rows: QuerySet[Project]) -> QuerySet[Project]:

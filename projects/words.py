@@ -21,6 +21,7 @@ FIELDS: dict[str, str | Promise] = {
     "expected_compute": gettext_lazy("Expected compute"),
     "milestones": gettext_lazy("Milestones"),
     "milestone": gettext_lazy("Milestone"),
+    "measurement": gettext_lazy("Suitability"),
     "member": gettext_lazy("Team"),
     "team": gettext_lazy("Team"),
     "tier": gettext_lazy("Tier"),

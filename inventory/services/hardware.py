@@ -38,7 +38,10 @@ def catalogue_models(devices: Iterable[DeviceReport]) -> dict[str, GpuModel]:
     for device in devices:
         entry = entry_of(device.gpu_model)
         slug_of[device.gpu_model] = entry.slug
-        by_slug.setdefault(entry.slug, GpuModel(name=entry.slug, title=entry.title, memory_bytes=device.memory_bytes))
+        row = GpuModel(
+            name=entry.slug, title=entry.title, memory_bytes=device.memory_bytes, suitability=entry.suitability
+        )
+        by_slug.setdefault(entry.slug, row)
     known = {row.name: row for row in GpuModel.objects.filter(name__in=by_slug)}
     new = [by_slug[slug] for slug in sorted(by_slug.keys() - known.keys())]
     if new:

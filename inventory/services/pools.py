@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -35,7 +36,8 @@ class PoolSpec:
 
 EDITABLE_POOL = frozenset({"title", "purpose", "grace_s", "max_runtime_bound_s", "lost_after_s"})
 """A pool's kind is not edited: dedicating one is an act of ``quotas``, which knows what is promised."""
-EDITABLE_MODEL = frozenset({"title", "memory_bytes", "interconnect"})
+EDITABLE_MODEL = frozenset({"title", "memory_bytes", "interconnect", "suitability"})
+MOST_SUITABILITY = 100
 
 
 def pool_create(*, actor: Person, spec: PoolSpec) -> Pool:
@@ -70,6 +72,8 @@ def gpu_model_edit(*, actor: Person, gpu_model_id: int, changes: Mapping[str, An
         raise Invalid({"title": _("A title is needed.")})
     if not _is_count(changes.get("memory_bytes", 0), highest=2**63):
         raise Invalid({"memory_bytes": _("A whole number of bytes, 0 or more.")})
+    if "suitability" in changes:
+        _check_suitability(changes["suitability"])
     with unit_of_work():
         model: GpuModel = lock({GpuModel: [gpu_model_id]})[GpuModel][gpu_model_id]
         _apply("gpu_model.changed", actor, model, changes)
@@ -119,6 +123,15 @@ def _check_pool(values: Mapping[str, Any]) -> None:
 
 def _is_count(value: object, lowest: int = 0, highest: int = 2**31) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and lowest <= value < highest
+
+
+def _check_suitability(value: object) -> None:
+    """At most three decimals, as the column keeps them: what is shown is what was stated."""
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    number = Decimal(value) if is_number else Decimal("NaN")  # type: ignore[arg-type]
+    if not number.is_finite() or not 0 <= number <= MOST_SUITABILITY or number != round(number, 3):
+        text = _("“%(value)s” is no number from 0 to %(most)s with at most three decimals.")
+        raise Invalid({"suitability": text % {"value": str(value)[:60], "most": MOST_SUITABILITY}})
 
 
 def _refuse_unknown(changes: Mapping[str, Any], allowed: frozenset[str]) -> None:

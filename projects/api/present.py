@@ -5,7 +5,7 @@ from typing import Any
 
 from accounts.models import Person
 from projects.history import HistoryItem
-from projects.models import Membership, ResearchArea, TierFact
+from projects.models import Membership, Question, ResearchArea, TierFact
 from projects.selectors import ProjectDetail
 
 Plain = dict[str, Any]
@@ -22,8 +22,20 @@ def rows(projects: Iterable[Any]) -> list[Plain]:
     return [_row(project) for project in projects]
 
 
-def detail(row: Any, found: ProjectDetail) -> Plain:
-    return {**_row(row), "can": list(found.can), "content": found.content}
+def detail(row: Any, found: ProjectDetail, thread: Iterable[Question]) -> Plain:
+    asked = [question(line) for line in thread]
+    return {**_row(row), "questions": asked, "can": list(found.can), "content": found.content}
+
+
+def question(row: Question) -> Plain:
+    return {
+        "question": row.text,
+        "asked_by": person(row.asked_by),
+        "asked_at": row.asked_at,
+        "answer": row.answer,
+        "answered_by": person(row.answered_by),
+        "answered_at": row.answered_at,
+    }
 
 
 def _row(project: Any) -> Plain:

@@ -66,6 +66,12 @@ class ProjectPatch(ProjectInput):
     seen = serializers.CharField(required=False, max_length=300)
 
 
+class SubmitInput(StrictSerializer):
+    """``answer`` is to the open question, and needed while there is one."""
+
+    answer = serializers.CharField(required=False, allow_blank=True, max_length=MAX_TEXT)
+
+
 class StepInput(StrictSerializer):
     """``comment`` is another name of ``reason``."""
 
@@ -77,10 +83,6 @@ class DecisionInput(StepInput):
     """``seen`` is the ``content`` that the approver looked at: another content by now is a 409."""
 
     seen = serializers.CharField(required=False, max_length=300)
-
-
-class EmptyInput(StrictSerializer):
-    """No fields."""
 
 
 class MemberInput(StrictSerializer):
@@ -147,7 +149,19 @@ class ProjectRowOutput(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
 
 
+class QuestionOutput(serializers.Serializer[Any]):
+    """A question of an approver with the lead's answer; open while ``answered_at`` is null."""
+
+    question = serializers.CharField()
+    asked_by = PersonOutput()
+    asked_at = serializers.DateTimeField()
+    answer = serializers.CharField(allow_blank=True)
+    answered_by = PersonOutput(allow_null=True)
+    answered_at = serializers.DateTimeField(allow_null=True)
+
+
 class ProjectOutput(ProjectRowOutput):
+    questions = QuestionOutput(many=True, help_text="Oldest first; the last may be open.")
     can = serializers.ListField(child=serializers.CharField(), help_text="What the caller could do now.")
     content = serializers.CharField(help_text="Hash of what an approver sees; a decision names it as seen.")
 

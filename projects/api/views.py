@@ -56,7 +56,7 @@ class ProjectViewSet(RegistryViewSet):
         """The project as it is now, read again."""
         found = selectors.project_detail(self.request.user, project_id)
         row = selectors.with_facts(Project.objects.filter(pk=project_id)).get()
-        return Response(present.detail(row, found), status=code)
+        return Response(present.detail(row, found, selectors.questions(row)), status=code)
 
     @extend_schema(responses=fields.ProjectRowOutput(many=True))
     def list(self, request: Request) -> Response:
@@ -86,13 +86,13 @@ class ProjectViewSet(RegistryViewSet):
         )
         return self.answer(project_id)
 
-    @extend_schema(request=fields.EmptyInput)
+    @extend_schema(request=fields.SubmitInput)
     @action(detail=True, methods=["post"])
     def submit(self, request: Request, pk: str) -> Response:
-        """Ask for a decision. Needs name, goal, stage, expected_compute, one milestone and breakthrough."""
+        """Ask for a decision. Needs name, goal, stage, expected_compute, one milestone and breakthrough; and an
+        ``answer`` where it was returned with a question."""
         project_id = self.permitted("submit")
-        self.parse(fields.EmptyInput)
-        services.project_submit(actor=self.me(), project_id=project_id)
+        services.project_submit(actor=self.me(), project_id=project_id, **self.parse(fields.SubmitInput))
         return self.answer(project_id)
 
     @extend_schema(request=fields.StepInput)

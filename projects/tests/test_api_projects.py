@@ -52,7 +52,7 @@ def test_a_draft_may_lack_anything(client: APIClient) -> None:
     assert (body["name"], body["state"], body["tier"], body["expected_compute"]) == ("", "draft", None, [])
     assert body["lead"]["username"] == "the-lead"
     assert body["members_count"] == 1
-    assert body["can"] == ["close", "edit", "manage_members", "submit"]
+    assert body["can"] == ["close", "edit", "manage_members", "measure", "submit"]
 
 
 def test_what_was_stated_is_what_is_stored(client: APIClient) -> None:

@@ -33,7 +33,7 @@ def test_an_approval_of_older_content_is_refused_and_says_what_changed() -> None
     seen = director.get(url(project)).json()["content"]
     services.project_return(actor=factories.admin(), project_id=project.pk, reason="Which data?")
     services.project_edit(actor=lead, project_id=project.pk, changes={"goal": "Another goal", "datasets": ["x"]})
-    services.project_submit(actor=lead, project_id=project.pk)
+    services.project_submit(actor=lead, project_id=project.pk, answer="x")
     for action in ("approve", "reject", "return"):
         refused = director.post(url(project, action), {"seen": seen, "reason": "So"})
         assert refused.status_code == 409

@@ -43,7 +43,7 @@ def whole_life(lead: Person) -> Project:
     services.project_submit(actor=lead, **given)
     services.project_return(actor=admin, reason="Which data?", **given)
     services.project_edit(actor=lead, changes={"datasets": ["corpora/web"]}, **given)
-    services.project_submit(actor=lead, **given)
+    services.project_submit(actor=lead, answer="The web of 2026", **given)
     services.project_approve(actor=admin, reason="Welcome", **given)
     services.member_add(actor=lead, person=str(researcher.username), role="researcher", **given)
     services.tier_set(actor=admin, tier="low", reason="New", **given)

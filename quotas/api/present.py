@@ -17,6 +17,7 @@ def gpu_model(line: ModelLine) -> Plain:
         "title": line.model.title,
         "memory_bytes": line.model.memory_bytes,
         "interconnect": line.model.interconnect,
+        "suitability": float(line.model.suitability),
         "capacity": line.capacity.capacity,
         "reserve": line.capacity.reserve,
         "usable": line.capacity.usable,

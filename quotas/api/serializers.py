@@ -1,10 +1,11 @@
 """Shapes of this room's API."""
 
+from decimal import Decimal
 from typing import Any
 
 from rest_framework import serializers
 
-from quotas.api.fields import InstantField
+from kernel.api.fields import InstantField
 from quotas.models import ClaimKind, Resource
 
 Fields = serializers.Serializer[Any]
@@ -18,6 +19,7 @@ class GpuModelOutput(Fields):
     title = serializers.CharField()
     memory_bytes = serializers.IntegerField()
     interconnect = serializers.CharField()
+    suitability = serializers.FloatField(help_text="How fast one GPU is, H100 = 1; 0: nobody has rated it.")
     capacity = serializers.IntegerField()
     reserve = serializers.IntegerField()
     usable = serializers.IntegerField()
@@ -28,6 +30,9 @@ class GpuModelPatch(Fields):
     title = serializers.CharField(max_length=100, required=False)
     memory_bytes = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
     interconnect = serializers.CharField(max_length=40, required=False, allow_blank=True)
+    suitability = serializers.DecimalField(
+        max_digits=6, decimal_places=3, min_value=Decimal(0), max_value=Decimal(100), required=False
+    )
 
 
 class QuotaOutput(Fields):
