@@ -9,27 +9,25 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 from openpyxl import Workbook
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 from accounts.policies import require_signed_in
 from kernel.errors import Invalid
+from kernel.spreadsheet import CSV, XLSX, safe
 from portal.pages.table.columns import GROUPS, Column
-from portal.pages.table.table import Table, table_for
+from portal.pages.table.table import Table
+from portal.pages.views.address import open_table
 
 MOST_ROWS = 10_000
-_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_RISKY = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet read a text as a formula."""
 
 
 @require_GET
 def export(request: HttpRequest, form: str) -> HttpResponse:
     """The table of the same address as CSV or XLSX; only the rows named by ``ids``, if there are any."""
-    table = table_for(require_signed_in(request.user), request.GET)
+    _here, table = open_table(require_signed_in(request.user), request.GET)
     if len(table.rows) > MOST_ROWS:
         text = _("%(count)s rows; at most %(most)s fit a file. Narrow the filters.")
         raise Invalid({"rows": text % {"count": len(table.rows), "most": MOST_ROWS}})
-    content, kind = (as_csv(table), "text/csv; charset=utf-8") if form == "csv" else (as_xlsx(table), _XLSX)
+    content, kind = (as_csv(table), CSV) if form == "csv" else (as_xlsx(table), XLSX)
     day = table.at.today.isoformat()
     return HttpResponse(
         content,
@@ -79,12 +77,6 @@ def _plain(value: Any, table: Table) -> Any:
         # A spreadsheet knows no zones: the wall clock of the organisation.
         return value.astimezone(table.at.zone).replace(tzinfo=None, microsecond=0)
     return safe(value) if isinstance(value, str) else value
-
-
-def safe(text: str) -> str:
-    """The text, that no spreadsheet takes for a formula and no file format refuses."""
-    clean = ILLEGAL_CHARACTERS_RE.sub("", text)
-    return f"'{clean}" if clean.lstrip(" \n").startswith(_RISKY) or clean.startswith(("\t", "\r")) else clean
 
 
 def _quoted(value: Any) -> str:

@@ -15,8 +15,8 @@ from accounts.models import Person
 from accounts.tests import factories as people
 from inventory.services import PriceSpec, price_set
 from kernel import clock
+from kernel.spreadsheet import safe
 from portal.pages.table.columns import ORDER
-from portal.pages.table.export import safe
 from portal.tests.pages import world
 from portal.tests.pages.crowd import crowd
 from projects.models import Project, Tier
