@@ -5,10 +5,12 @@ from collections.abc import Callable
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from kernel.errors import PortalError, Unauthenticated
 from kernel.fallback import nul_refused
 from kernel.origin import Origin, origin
+from kernel.toasts import announce
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -38,7 +40,10 @@ class NulMiddleware:
 
 
 class ErrorPageMiddleware:
-    """Shows a refusal as a page with its status; who is not signed in is asked to."""
+    """Shows a refusal as a page with its status; who is not signed in is asked to.
+
+    htmx exchanges nothing on a refusal, so there its sentence stands in a toast.
+    """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -51,7 +56,10 @@ class ErrorPageMiddleware:
             return redirect_to_login(request.get_full_path())
         if isinstance(error, PortalError):
             template = "404.html" if error.status == 404 else "403.html" if error.status == 403 else "error.html"
-            return render(request, template, {"error": error}, status=error.status)
+            answer = render(request, template, {"error": error}, status=error.status)
+            if request.headers.get("HX-Request") and error.message != str(error.title):
+                announce(answer, f"{error.message} {_('Nothing was changed.')}", "error")
+            return answer
         return None
 
 

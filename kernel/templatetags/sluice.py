@@ -6,6 +6,7 @@ from decimal import Decimal
 from urllib.parse import urlencode
 
 from django import template
+from django.contrib.messages.storage.base import Message
 from django.http import QueryDict
 from django.template.context import Context
 from django.templatetags.static import static
@@ -13,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from kernel import clock, formats, heat, looks, svg
+from kernel import clock, formats, heat, looks, svg, toasts
 from kernel.calendar import organisation_zone
 
 register = template.Library()
@@ -266,6 +267,12 @@ def sort_head(context: Context, key: str, label: str, css_class: str = "", selec
 def _with_sort(query: QueryDict, sort: str) -> str:
     kept = [(key, value) for key, values in query.lists() for value in values if key not in ("sort", "page")]
     return urlencode([*kept, ("sort", sort)])
+
+
+@register.filter
+def toast_act(message: Message) -> toasts.Act | None:
+    """What a message of the last page offers to do, if anything."""
+    return toasts.act_of(message)
 
 
 @register.simple_tag

@@ -1,4 +1,4 @@
-// The frame: rail, drawer, theme choice, search by key, toasts, the list of keys.
+// The frame: rail, drawer, theme choice, search by key, the list of keys.
 (() => {
   const root = document.documentElement;
   const keep = (key, value) => { try { localStorage.setItem(key, value); } catch { /* private window: not remembered */ } };
@@ -33,7 +33,6 @@
       event.preventDefault();
       setDrawer(root.dataset.drawer !== "open");
     },
-    "[data-toast-close]": (button) => button.closest("[data-toast]").remove(),
     "[data-keys-help]": (button) => {
       button.closest("[popover]")?.hidePopover?.();
       document.querySelector("#keys-dialog")?.showModal();
@@ -69,9 +68,5 @@
     }
   });
 
-  // Good news leaves by itself; warnings and errors stay until they are closed.
-  for (const toast of document.querySelectorAll("[data-toast]:not(.is-error, .is-warning)")) {
-    setTimeout(() => toast.remove(), 8000);
-  }
   markTheme();
 })();
