@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
 
-from projects.views import areas, deciding, drafting, milestones, team
+from projects.views import areas, deciding, drafting, milestones, suitability, team
 
 app_name = "projects"
 
@@ -38,6 +38,12 @@ urlpatterns = [
     page(PROJECT + r"/members/(?P<person_id>[0-9]{1,18})/remove", team.remove, "member-remove"),
     page(PROJECT + r"/milestones", milestones.listing, "milestones"),
     page(MILESTONE + r"/(?P<act>met|reopen|move)", milestones.act, "milestone"),
+    page(PROJECT + r"/suitability", suitability.Suitability.as_view(), "suitability"),
+    page(
+        PROJECT + r"/suitability/(?P<measurement_id>[0-9]{1,18})/(?P<event>confirm|reject|withdraw|revoke)",
+        suitability.judge,
+        "measurement",
+    ),
     page(PROJECT + r"/history", team.history, "history"),
     page(PROJECT + r"/(?P<event>withdraw|suspend|resume|close)", deciding.step, "step"),
 ]

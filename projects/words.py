@@ -6,8 +6,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from projects.models import DataClass, Kind, ProjectRole, Stage, Tier
-from projects.states import ProjectState
+from kernel.formats import number
+from projects.models import DataClass, Kind, Measurement, ProjectRole, Stage, Tier
+from projects.states import MeasurementState, ProjectState
 
 FIELDS: dict[str, str | Promise] = {
     "name": gettext_lazy("Name"),
@@ -43,6 +44,14 @@ def word(what: str) -> str:
     return str(FIELDS.get(what, what))
 
 
+def measured(row: Measurement) -> str:
+    """What a measurement states: 1 200 tokens/s."""
+    if row.throughput is None:
+        return _("cannot be used")
+    places = -int(row.throughput.normalize().as_tuple().exponent)
+    return f"{number(row.throughput, max(places, 0))} {row.unit}"
+
+
 def value(field: str, raw: Any) -> str:
     """A value of the history in words; nothing is a dash."""
     if raw in (None, "", []):
@@ -53,6 +62,8 @@ def value(field: str, raw: Any) -> str:
         return f"{raw['person']}, {ProjectRole(raw['role']).label}"
     if field == "milestone":
         return _milestone(raw)
+    if field == "measurement":
+        return _measurement(raw)
     if field == "expected_compute":
         return "; ".join(f"{row['gpu_model']} {row['min']} / {row['target']} / {row['max']}" for row in raw)
     if isinstance(raw, list):
@@ -65,3 +76,11 @@ def value(field: str, raw: Any) -> str:
 def _milestone(raw: dict[str, Any]) -> str:
     due = _("%(name)s, due %(day)s") % {"name": raw["name"], "day": raw["due_on"]}
     return due if raw["met_on"] is None else due + ", " + _("met %(day)s") % {"day": raw["met_on"]}
+
+
+def _measurement(raw: dict[str, Any]) -> str:
+    state = MeasurementState(raw["state"]).label
+    if raw["throughput"] is None:
+        return _("%(model)s: cannot be used, %(state)s") % {"model": raw["gpu_model"], "state": state}
+    said = {"model": raw["gpu_model"], "value": raw["throughput"], "unit": raw["unit"], "state": state}
+    return _("%(model)s: %(value)s %(unit)s, %(state)s") % said

@@ -5,8 +5,9 @@ from typing import Any
 
 from accounts.models import Person
 from projects.history import HistoryItem
-from projects.models import Membership, Question, ResearchArea, TierFact
+from projects.models import Measurement, Membership, Question, ResearchArea, TierFact
 from projects.selectors import ProjectDetail
+from projects.suitability import ModelLine
 
 Plain = dict[str, Any]
 
@@ -94,6 +95,36 @@ def item(row: HistoryItem) -> Plain:
 
 def tier(fact: TierFact) -> Plain:
     return {"tier": fact.tier, "effective_from": fact.during.lower, "reason": fact.reason}
+
+
+def measurement(row: Measurement) -> Plain:
+    return {
+        "id": row.pk,
+        "gpu_model": row.gpu_model.name,
+        "throughput": None if row.throughput is None else float(row.throughput),
+        "unit": row.unit,
+        "evidence": row.evidence,
+        "job": row.job,
+        "state": row.state,
+        "stated_by": person(row.stated_by),
+        "stated_at": row.stated_at,
+        "decided_by": person(row.decided_by),
+        "decided_at": row.decided_at,
+        "decision_reason": row.decision_reason,
+    }
+
+
+def suitability(line: ModelLine) -> Plain:
+    confirmed, reference = line.now.measurement, line.now.reference
+    return {
+        "gpu_model": line.gpu_model.name,
+        "suitability": float(line.now.value),
+        "source": line.now.source,
+        "default": float(line.now.default),
+        "reference": reference.name if reference else None,
+        "confirmed": measurement(confirmed) if confirmed else None,
+        "proposed": measurement(line.proposed) if line.proposed else None,
+    }
 
 
 def area(row: ResearchArea) -> Plain:

@@ -8,7 +8,8 @@ from rest_framework.fields import empty
 
 from projects.facts import MAX_GPUS, MAX_NAME, MAX_TEXT, ComputeAsked, Facts, Keep, MilestoneAsked
 from projects.models import DataClass, Kind, ProjectRole, Stage, Tier
-from projects.states import ProjectState
+from projects.services.measurements import MAX_JOB, MAX_UNIT, Stated
+from projects.states import MeasurementState, ProjectState
 
 MAX_INTEGER = 2**31 - 1
 
@@ -96,6 +97,28 @@ class RoleInput(StrictSerializer):
 
 class TierInput(StepInput):
     tier = serializers.ChoiceField(Tier.choices)
+
+
+class MeasurementInput(StrictSerializer):
+    """A throughput over 0 with its unit; or ``cannot_use``, and no throughput. Evidence is needed for either."""
+
+    gpu_model = serializers.CharField(max_length=100, help_text="Name or id of a GPU model.")
+    throughput = serializers.DecimalField(
+        max_digits=18, decimal_places=6, required=False, allow_null=True, help_text="Of one GPU, in ``unit``."
+    )
+    unit = serializers.CharField(
+        required=False, allow_blank=True, max_length=MAX_UNIT, help_text="The same for all models of a project."
+    )
+    cannot_use = serializers.BooleanField(default=False)
+    evidence = serializers.CharField(max_length=MAX_TEXT, help_text="A link or a text.")
+    job = serializers.CharField(required=False, allow_blank=True, max_length=MAX_JOB, help_text="Id of a job, as text.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        has_number = attrs.get("throughput") is not None
+        if has_number == attrs["cannot_use"]:
+            text = _("Give a number over 0, or say cannot_use; not both.")
+            raise serializers.ValidationError({"throughput": [text]})
+        return attrs
 
 
 class AreaInput(StrictSerializer):
@@ -190,6 +213,35 @@ class TierOutput(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
+class MeasurementOutput(serializers.Serializer[Any]):
+    """``throughput`` null: the project cannot use the model."""
+
+    id = serializers.IntegerField()
+    gpu_model = serializers.CharField()
+    throughput = serializers.FloatField(allow_null=True)
+    unit = serializers.CharField(allow_blank=True)
+    evidence = serializers.CharField()
+    job = serializers.CharField(allow_blank=True)
+    state = serializers.ChoiceField(MeasurementState.choices)
+    stated_by = PersonOutput()
+    stated_at = serializers.DateTimeField()
+    decided_by = PersonOutput(allow_null=True)
+    decided_at = serializers.DateTimeField(allow_null=True)
+    decision_reason = serializers.CharField(allow_blank=True)
+
+
+class SuitabilityOutput(serializers.Serializer[Any]):
+    """What counts for one GPU model; ``reference`` is the model against which a measured one is reckoned."""
+
+    gpu_model = serializers.CharField()
+    suitability = serializers.FloatField(help_text="Relative to an H100; 0: cannot use it, or nobody has rated it.")
+    source = serializers.ChoiceField(["catalogue", "measured", "excluded"])  # type: ignore[assignment]
+    default = serializers.FloatField()
+    reference = serializers.CharField(allow_null=True)
+    confirmed = MeasurementOutput(allow_null=True)
+    proposed = MeasurementOutput(allow_null=True)
+
+
 class AreaOutput(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     name = serializers.CharField()
@@ -213,3 +265,9 @@ def stated(data: dict[str, Any]) -> Facts:
 
 def reason_in(data: dict[str, Any]) -> str:
     return str(data.get("reason") or data.get("comment") or "")
+
+
+def measured(data: dict[str, Any]) -> Stated:
+    """Validated input as the service takes it."""
+    said = {name: data.get(name, "") for name in ("gpu_model", "unit", "evidence", "job")}
+    return Stated(throughput=data.get("throughput"), **said)

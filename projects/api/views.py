@@ -172,19 +172,25 @@ class ProjectViewSet(RegistryViewSet):
         return self.answer(project_id)
 
 
-@extend_schema(parameters=[PROJECT_ID])
-class MemberViewSet(RegistryViewSet):
-    """The team of one project; a member is addressed by the person's id."""
+class OfProjectViewSet(RegistryViewSet):
+    """What belongs to one project, under its address."""
 
-    serializer_class = fields.MemberOutput
     filter_backends = ()
 
     def project(self, needed: policies.Action) -> Project:
+        """Refuses before the body is read, so that a fault in it tells a stranger nothing."""
         project = policies.visible_to(self.request.user).filter(pk=int(self.kwargs["project_id"])).first()
         if project is None:
             raise NotFound
         policies.require(self.request.user, needed, project)
         return project
+
+
+@extend_schema(parameters=[PROJECT_ID])
+class MemberViewSet(OfProjectViewSet):
+    """The team of one project; a member is addressed by the person's id."""
+
+    serializer_class = fields.MemberOutput
 
     def list(self, request: Request, project_id: str) -> Response:
         """Who is on the team now, leads first."""

@@ -10,12 +10,26 @@ from projects.services.decisions import (
     project_withdraw,
 )
 from projects.services.drafts import not_editable, project_create, project_edit
+from projects.services.measurements import (
+    Stated,
+    measurement_confirm,
+    measurement_reject,
+    measurement_revoke,
+    measurement_state,
+    measurement_withdraw,
+)
 from projects.services.members import member_add, member_change_role, member_remove
 from projects.services.milestones import milestone_meet, milestone_move, milestone_reopen
 from projects.services.tiers import tier_set
 
 __all__ = [
+    "Stated",
     "area_create",
+    "measurement_confirm",
+    "measurement_reject",
+    "measurement_revoke",
+    "measurement_state",
+    "measurement_withdraw",
     "member_add",
     "member_change_role",
     "member_remove",

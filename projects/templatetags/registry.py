@@ -4,6 +4,7 @@ from django import template
 
 from projects import words
 from projects.history import HistoryItem
+from projects.models import Measurement
 
 register = template.Library()
 
@@ -24,3 +25,9 @@ def value_before(item: HistoryItem) -> str:
 def value_after(item: HistoryItem) -> str:
     """The value after, in words."""
     return words.value(item.what, item.after)
+
+
+@register.filter
+def measured(row: Measurement) -> str:
+    """What a measurement states, in words."""
+    return words.measured(row)

@@ -1,5 +1,7 @@
 """An approver returns with a question; nobody submits again without an answer, and the thread is kept."""
 
+from typing import Any
+
 import pytest
 
 from accounts.tests import factories as people
@@ -59,7 +61,8 @@ def test_what_is_missing_is_named_together_with_the_answer() -> None:
 
 def test_withdrawing_and_submitting_again_keeps_the_thread_and_asks_nothing_again() -> None:
     project = returned("First?")
-    lead, given = project.created_by, {"project_id": project.pk}
+    lead = project.created_by
+    given: Any = {"project_id": project.pk}
     services.project_submit(actor=lead, answer="One", **given)
     services.project_withdraw(actor=lead, **given)
     services.project_submit(actor=lead, **given)

@@ -53,6 +53,7 @@ def tabs(detail: ProjectDetail, current: str) -> list[Tab]:
     return [
         Tab(reverse("project", args=key), _("Overview"), current == "overview"),
         Tab(reverse("quotas:project", args=key), _("Quota"), current == "quota"),
+        Tab(reverse("projects:suitability", args=key), _("Suitability"), current == "suitability"),
         Tab(reverse("projects:members", args=key), _("Team"), current == "members", len(detail.members)),
         Tab(reverse("projects:history", args=key), _("History"), current == "history"),
     ]
