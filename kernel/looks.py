@@ -102,6 +102,11 @@ def state_look(state: str) -> Look:
     return known or Look("open", state.replace("_", " ").capitalize(), "none")
 
 
+def known_states() -> list[str]:
+    """Every state and cause that has a look of its own."""
+    return list(_STATES)
+
+
 def tier_look(tier: str | None, *, in_full: bool = False) -> tuple[int, str | Promise]:
     """Filled bars (0 to 3) and word of a priority tier."""
     level, word, words = _TIERS.get(tier or "", (0, _("No tier"), _("No tier")))

@@ -20,17 +20,26 @@ SPARK_HEIGHT = 20
 
 @dataclass(frozen=True)
 class Usage:
-    """GPUs in use, guaranteed and allowed at most; `scale` is the amount that fills the whole width."""
+    """GPUs in use, guaranteed and allowed at most; `scale` is the amount that fills the whole width.
+
+    Without a limit the track stays open at its end and, where nothing else scales it, has a third of room.
+    """
 
     used: float
     guaranteed: float
-    limit: float
+    limit: float | None
     scale: float | None = None
 
     @property
     def full(self) -> float:
         """The amount at the right edge; never zero, so that an empty bar can be drawn."""
-        return max(self.scale or max(self.limit, self.used, self.guaranteed), 1e-9)
+        most = max(self.used, self.guaranteed)
+        return max(self.scale or (most * 4 / 3 if self.limit is None else max(self.limit, most)), 1e-9)
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether more is used than the limit allows."""
+        return self.limit is not None and self.used > self.limit
 
 
 @dataclass(frozen=True)
@@ -47,13 +56,15 @@ def _figure(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _rect(width: float, unit: str, css_class: str) -> SafeString:
+def _rect(width: float, unit: str, css_class: str, x: float = 0) -> SafeString:
     if width <= 0:
         return SafeString("")
     top = (TICK_HEIGHT + 2 - BAR_HEIGHT) / 2
     return format_html(
-        '<rect class="{}" x="0" y="{}" width="{}{}" height="{}" rx="2"/>',
+        '<rect class="{}" x="{}{}" y="{}" width="{}{}" height="{}" rx="2"/>',
         css_class,
+        _figure(x),
+        unit if x else "",
         _figure(top),
         _figure(width),
         unit,
@@ -69,12 +80,11 @@ def usage_bar(usage: Usage, *, label: str, width: int | None = 94, css_class: st
     """
     whole, unit = (100, "%") if width is None else (width, "")
     step = whole / usage.full
-    end = min(usage.limit * step, whole)
     within = min(usage.used, usage.guaranteed) * step
     filled = min(usage.used * step, whole)
     parts = [
-        _rect(max(end, 1.0), unit, "bar-track"),
-        _rect(filled, unit, "bar-pale" if usage.used <= usage.limit else "bar-pale bar-beyond"),
+        *_track(usage, whole, unit),
+        _rect(filled, unit, "bar-pale bar-beyond" if usage.is_beyond else "bar-pale"),
         _rect(min(within, whole), unit, "bar-used"),
     ]
     if usage.guaranteed > 0:
@@ -89,6 +99,14 @@ def usage_bar(usage: Usage, *, label: str, width: int | None = 94, css_class: st
         label,
         format_html_join("", "{}", ((part,) for part in parts)),
     )
+
+
+def _track(usage: Usage, whole: float, unit: str) -> list[SafeString]:
+    """To the limit; without one it goes on in three pieces that get shorter."""
+    if usage.limit is not None:
+        return [_rect(max(min(usage.limit * whole / usage.full, whole), 1.0), unit, "bar-track")]
+    pieces = ((0.0, 0.86), (0.885, 0.05), (0.96, 0.03))
+    return [_rect(part * whole, unit, "bar-track", start * whole) for start, part in pieces]
 
 
 def _tick(x: float, width: int) -> SafeString:

@@ -55,6 +55,7 @@ ROOMS = (
 PERSON_MENU = (
     Room("accounts:tokens", _("Access tokens"), "key"),
     Room("accounts:password", _("Password"), "lock"),
+    Room("design", _("Parts of the screens"), "columns"),
 )
 SIGN_OUT_NAMES = ("accounts:logout", "account_logout")
 

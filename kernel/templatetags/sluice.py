@@ -85,21 +85,25 @@ def model_title(gpu_model: str) -> str:
 def usage_bar(
     used: Amount,
     guaranteed: Amount,
-    limit: Amount,
+    limit: Amount | None,
     scale: Amount | None = None,
     width: int | None = 94,
     model: str = "",
 ) -> SafeString:
     """Used, guaranteed and limit in one bar, `model` in that model's hue; `scale` fills the whole width.
 
-    ``width=None`` fills the cell, which is the table's wide one then.
+    ``width=None`` fills the cell, which is the table's wide one then; a limit of None is no limit.
     """
-    usage = svg.Usage(float(used), float(guaranteed), float(limit), float(scale) if scale else None)
-    words = _("%(used)s used, %(guaranteed)s guaranteed, limit %(limit)s") % {
-        "used": formats.number(used),
-        "guaranteed": formats.number(guaranteed),
-        "limit": formats.number(limit),
-    }
+    most = None if limit is None else float(limit)
+    usage = svg.Usage(float(used), float(guaranteed), most, float(scale) if scale else None)
+    figures = {"used": formats.number(used), "guaranteed": formats.number(guaranteed)}
+    if limit is None:
+        words = _("%(used)s used, %(guaranteed)s guaranteed, no limit") % figures
+    else:
+        words = _("%(used)s used, %(guaranteed)s guaranteed, limit %(limit)s") % {
+            **figures,
+            "limit": formats.number(limit),
+        }
     return svg.usage_bar(usage, label=words, width=width, css_class=looks.model_class(model) if model else "")
 
 

@@ -145,3 +145,14 @@ def test_the_column_says_what_stands_still() -> None:
     column = heat.node_column(cells, label="x", is_simulated=True)
     for mark in ("heat-free", "heat-down", "heat-draining", "no-data", "is-simulated"):
         assert mark in column
+
+
+def test_a_bar_without_a_limit_stays_open() -> None:
+    markup = svg.usage_bar(svg.Usage(72, 64, None), label="", width=100)
+    assert markup.count("bar-track") == 3
+    assert "bar-beyond" not in markup
+    assert 'class="bar-pale" x="0" y="4" width="75"' in markup
+
+
+def test_a_fluid_bar_without_a_limit_is_measured_in_per_cent() -> None:
+    assert 'x="88.5%"' in svg.usage_bar(svg.Usage(1, 0, None), label="", width=None)

@@ -2,7 +2,7 @@
 
 from django.urls import re_path
 
-from portal.pages import cluster, home, search
+from portal.pages import cluster, design, home, search
 from portal.pages.project import overview, use
 from portal.pages.table import export, listing
 from projects import urls as registry
@@ -18,6 +18,7 @@ urlpatterns = [
     page(NODE, cluster.node, "node"),
     page(NODE + r"/(?P<name>drain|undrain|maintain|remove|declare-lost)", cluster.node_act, "node-act"),
     page(r"^search", search.search, "search"),
+    page(r"^design", design.design, "design"),
 ]
 
 registry_patterns = (

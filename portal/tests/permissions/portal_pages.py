@@ -7,6 +7,7 @@ ROWS = [
     #                                              anon strg rsch lead dire admi audi
     row("GET", "/",                               "in 200 200 200 200 200 200"),
     row("GET", "/search",                         "in 200 200 200 200 200 200", query={"q": "Active"}),
+    row("GET", "/design",                         "in 200 200 200 200 200 200"),
     row("GET", "/cluster",                        "in 200 200 200 200 200 200"),
     row("GET", "/cluster/nodes/{node}",           "in 200 200 200 200 200 200"),
     row("GET", "/cluster/nodes/{node}/drain",     "in 403 403 403 403 200 403"),
