@@ -1,14 +1,12 @@
 """Forms of the ledger: parsing only. What the service refuses is put on the fields afterwards."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models import GpuModel, Pool
-from kernel.calendar import organisation_zone
+from kernel.forms import InstantField
 from projects.models import Project, ResearchArea
 from projects.states import ProjectState
 from quotas.models import Resource
@@ -16,33 +14,6 @@ from quotas.services import AccessSpec, GrantSpec
 
 GIB = 2**30
 IN_GIB = frozenset({Resource.MEMORY, Resource.STORAGE})
-PICKER = "%Y-%m-%dT%H:%M"
-
-
-class InstantField(forms.DateTimeField):
-    """Date and time as the organisation's clocks show them.
-
-    A time that they skip is refused; one that they show twice is the first.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        picker = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=PICKER)
-        super().__init__(widget=picker, input_formats=[PICKER, "%Y-%m-%dT%H:%M:%S"], **options)
-
-    def to_python(self, value: Any) -> datetime | None:
-        naive = super().to_python(value)
-        if naive is None:
-            return None
-        zone = organisation_zone()
-        local = naive.replace(tzinfo=zone)
-        if local.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive.replace(tzinfo=None):
-            raise ValidationError(_("Clocks skip this time."), code="skipped")
-        return local.astimezone(UTC)
-
-    def prepare_value(self, value: Any) -> Any:
-        if isinstance(value, datetime) and value.tzinfo is not None:
-            return value.astimezone(organisation_zone()).replace(tzinfo=None)
-        return value
 
 
 class AtForm(forms.Form):

@@ -1,21 +1,13 @@
 """Instants as callers write them."""
 
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from kernel import clock
-from kernel.calendar import organisation_zone
+from kernel.api.fields import InstantField
 from kernel.errors import Invalid
-
-
-class InstantField(serializers.DateTimeField):
-    """An instant. Without a zone it is read in the organisation's; a time that its clocks skip is refused."""
-
-    def default_timezone(self) -> ZoneInfo:
-        return organisation_zone()
 
 
 def instant(request: Request) -> datetime:

@@ -10,10 +10,10 @@ from accounts.tests import factories as people
 from inventory.models import Device, GpuModel, PoolKind
 from kernel import clock
 from kernel.calendar import organisation_zone
+from kernel.forms import InstantField
 from projects.models import Project
 from projects.tests.factories import active_project
 from quotas import services
-from quotas.forms import InstantField
 from quotas.models import Claim
 from quotas.selectors import promised_at
 from quotas.tests import factories as make
