@@ -1,11 +1,12 @@
 """How quantities are written on screens: pure functions, the same in pages, mails and exports."""
 
 import math
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
 
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 # Narrow no-break space: groups digits and keeps a number and its unit on one line.
 THIN_SPACE = "\u202f"
@@ -75,13 +76,38 @@ def exact_instant(at: datetime, zone: tzinfo) -> str:
     written = "UTC" if not minutes else f"UTC{minutes // 60 if minutes > 0 else -(-minutes // 60):+d}"
     if minutes % 60:
         written += f":{abs(minutes) % 60:02d}"
-    return f"{formats.date_format(local, 'D j F Y, H:i:s')} {written}"
+    return f"{formats.date_format(local, pgettext('date format', 'D j F Y, H:i:s'))} {written}"
 
 
 def short_instant(at: datetime, now: datetime, zone: tzinfo) -> str:
     """Day and time to the second for a column of records; the year only where it is not this one."""
     local, today = at.astimezone(zone), now.astimezone(zone)
-    return formats.date_format(local, "j M, H:i:s" if local.year == today.year else "j M Y, H:i:s")
+    if local.year == today.year:
+        return formats.date_format(local, pgettext("date format", "j M, H:i:s"))
+    return formats.date_format(local, pgettext("date format", "j M Y, H:i:s"))
+
+
+def coming_instant(at: datetime, now: datetime, zone: tzinfo) -> str:
+    """An instant near now, to the minute: the time alone on this day, else with its day of the week."""
+    local, today = at.astimezone(zone), now.astimezone(zone)
+    if local.date() == today.date():
+        return local.strftime("%H:%M")
+    return formats.date_format(local, pgettext("date format", "D j M, H:i"))
+
+
+def day(value: date) -> str:
+    """3 Oct 2026."""
+    return formats.date_format(value, pgettext("date format", "j M Y"))
+
+
+def short_day(value: date) -> str:
+    """3 Oct, where the year is plain."""
+    return formats.date_format(value, pgettext("date format", "j M"))
+
+
+def full_day(value: date) -> str:
+    """Saturday 3 October 2026."""
+    return formats.date_format(value, pgettext("date format", "l j F Y"))
 
 
 def relative_instant(at: datetime, now: datetime, zone: tzinfo) -> str:
@@ -92,7 +118,7 @@ def relative_instant(at: datetime, now: datetime, zone: tzinfo) -> str:
         return _("just now") if seconds >= 0 else _("in under a minute")
     if length >= 30 * _DAY:
         local, today = at.astimezone(zone), timezone.localtime(now, zone)
-        return formats.date_format(local, "j M" if local.year == today.year else "j M Y")
+        return short_day(local) if local.year == today.year else day(local)
     words = _short_length(int(length))
     return (_("%(length)s ago") if seconds > 0 else _("in %(length)s")) % {"length": words}
 

@@ -1,7 +1,7 @@
 """Template tags for every room: states, tiers, bars, sparks, times and amounts. ``{% load sluice %}``."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from urllib.parse import urlencode
 
@@ -204,6 +204,24 @@ def moment(at: datetime) -> SafeString:
     zone = organisation_zone()
     exact, short = formats.exact_instant(at, zone), formats.short_instant(at, clock.now(), zone)
     return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), exact, short)
+
+
+@register.filter
+def day(value: date | None) -> str:
+    """3 Oct 2026."""
+    return "–" if value is None else formats.day(value)
+
+
+@register.filter
+def short_day(value: date | None) -> str:
+    """3 Oct, where the year is plain."""
+    return "–" if value is None else formats.short_day(value)
+
+
+@register.filter
+def full_day(value: date) -> str:
+    """Saturday 3 October 2026."""
+    return formats.full_day(value)
 
 
 @register.filter
