@@ -15,6 +15,7 @@ from kernel.models import AuditEntry
 
 # Subjects by the name of their page and the field that names them. Upper rooms are known by their labels only.
 _PAGES = {
+    "accounts.announcement": ("accounts:announcement", "title"),
     "accounts.person": ("accounts:person", "display_name"),
     "inventory.node": ("inventory:node", "name"),
     "projects.project": ("project", "name"),

@@ -4,6 +4,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 _ACTIONS: dict[str, str | Promise] = {
+    "announcement.edited": _("Edited announcement"),
+    "announcement.published": _("Published announcement"),
+    "announcement.withdrawn": _("Withdrew announcement"),
     "area.created": _("Created research area"),
     "capacity.changed": _("Changed capacity"),
     "capacity.removed": _("Took capacity away"),
@@ -26,6 +29,7 @@ _ACTIONS: dict[str, str | Promise] = {
     "person.created": _("Created person"),
     "person.deactivated": _("Deactivated person"),
     "person.identity_tied": _("Tied to single sign-on"),
+    "person.language_chosen": _("Chose language"),
     "person.password_changed": _("Changed password"),
     "person.reactivated": _("Reactivated person"),
     "pool.changed": _("Changed pool"),
@@ -57,6 +61,7 @@ _ACTIONS: dict[str, str | Promise] = {
 }
 
 _KINDS: dict[str, str | Promise] = {
+    "accounts.announcement": _("Announcement"),
     "accounts.person": _("Person"),
     "accounts.rolegrant": _("Role"),
     "accounts.servicetoken": _("Token"),

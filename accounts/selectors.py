@@ -1,12 +1,13 @@
 """What is read about people, tokens and the audit log."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 
 from django.db.models import Prefetch, Q, QuerySet
 
-from accounts.models import Person, Role, RoleGrant, ServiceToken
-from accounts.policies import has_role, require_role, require_signed_in, visible_to
+from accounts.models import Announcement, Person, Role, RoleGrant, ServiceToken
+from accounts.policies import has_role, organisation_roles, require_role, require_signed_in, visible_to
+from kernel import clock
 from kernel.calendar import day_bounds
 from kernel.models import AuditEntry
 
@@ -41,6 +42,10 @@ def service_account_tokens(account: Person) -> QuerySet[ServiceToken]:
     return ServiceToken.objects.filter(owner=account, owner__is_service=True).order_by("-created_at", "-id")
 
 
+NOTICE = timedelta(hours=72)
+"""How long before a maintenance window it is announced."""
+
+
 @dataclass(frozen=True, slots=True)
 class AuditQuestion:
     """Which entries: texts are parts of names, days are the organisation's, both ends included."""
@@ -68,3 +73,33 @@ def audit_entries(person: object, question: AuditQuestion) -> QuerySet[AuditEntr
     if question.until:
         rows = rows.filter(at__lt=day_bounds(question.until).end)
     return rows
+
+
+NOW, PLANNED, OVER, WITHDRAWN = "now", "planned", "over", "withdrawn"
+
+
+def open_announcements(now: datetime) -> QuerySet[Announcement]:
+    """Neither withdrawn nor over at this instant, the ones that begin first at the head."""
+    alive = Q(ends_at__isnull=True) | Q(ends_at__gt=now)
+    return Announcement.objects.filter(alive, withdrawn_at__isnull=True).order_by("starts_at", "id")
+
+
+def announcements(person: object) -> QuerySet[Announcement]:
+    """What this person may know of, newest first: admins and auditors all, others what they are told now."""
+    rows = Announcement.objects.select_related("created_by").order_by("-starts_at", "-id")
+    someone = require_signed_in(person)
+    if has_role(someone, Role.ADMIN, Role.AUDITOR):
+        return rows
+    now = clock.now()
+    begun = Q(starts_at__lte=now) | Q(kind="maintenance", starts_at__lte=now + NOTICE)
+    mine = Q(audience__len=0) | Q(audience__overlap=sorted(organisation_roles(someone)))
+    return rows.filter(begun, mine, pk__in=open_announcements(now).values("pk"))
+
+
+def announcement_state(row: Announcement, now: datetime) -> str:
+    """Where it stands at this instant."""
+    if row.withdrawn_at is not None:
+        return WITHDRAWN
+    if row.ends_at is not None and row.ends_at <= now:
+        return OVER
+    return NOW if row.starts_at <= now else PLANNED

@@ -2,10 +2,11 @@
 
 from django.urls import re_path
 
-from accounts.views import audit, people, sign_in, tokens
+from accounts.views import announcements, audit, language, people, sign_in, tokens
 
 app_name = "accounts"
 
+ANNOUNCEMENT = r"^announcements/(?P<announcement_id>[0-9]{1,18})"
 PERSON = r"^people/(?P<person_id>[0-9]{1,18})"
 
 urlpatterns = [
@@ -20,5 +21,11 @@ urlpatterns = [
     re_path(r"^tokens/?$", tokens.Tokens.as_view(), name="tokens"),
     re_path(r"^tokens/(?P<token_id>[0-9]{1,18})/revoke/?$", tokens.revoke, name="token-revoke"),
     re_path(r"^password/?$", sign_in.Password.as_view(), name="password"),
+    re_path(r"^announcements/?$", announcements.listing, name="announcements"),
+    re_path(r"^announcements/new/?$", announcements.Publish.as_view(), name="announcement-new"),
+    re_path(r"^announcements/dismiss/?$", announcements.dismiss, name="announcement-dismiss"),
+    re_path(ANNOUNCEMENT + r"/?$", announcements.Edit.as_view(), name="announcement"),
+    re_path(ANNOUNCEMENT + r"/withdraw/?$", announcements.withdraw, name="announcement-withdraw"),
+    re_path(r"^language/?$", language.choose, name="language"),
     re_path(r"^audit/?$", audit.listing, name="audit"),
 ]

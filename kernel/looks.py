@@ -72,6 +72,9 @@ _STATES: dict[str, Look] = {
     # People and tokens
     "deactivated": Look("closed", _("Deactivated"), "none"),
     "revoked": Look("closed", _("Revoked"), "none"),
+    # Announcements
+    "now": Look("announcement", pgettext_lazy("announcement", "Shown now"), "ok"),
+    "over": Look("closed", pgettext_lazy("announcement", "Over"), "none"),
     # Milestones
     "planned": Look("open", _("Planned"), "none"),
     "met": Look("ok", _("Met"), "ok"),

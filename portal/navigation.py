@@ -50,6 +50,7 @@ ROOMS = (
     Room("cluster", _("Cluster"), "cluster", starts_group=True),
     Room("inventory:nodes", _("Nodes"), "node"),
     Room("accounts:people", _("People"), "people", frozenset({Role.ADMIN})),
+    Room("accounts:announcements", _("Announcements"), "announcement", frozenset({Role.ADMIN, Role.AUDITOR})),
     Room("accounts:audit", _("Audit log"), "audit", frozenset({Role.ADMIN, Role.AUDITOR})),
 )
 PERSON_MENU = (

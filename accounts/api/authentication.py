@@ -8,6 +8,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from accounts.languages import speak_to
 from accounts.models import Person, ServiceToken
 from accounts.tokens import PREFIX, digest_of
 from kernel import clock
@@ -32,6 +33,7 @@ class TokenAuthentication(BaseAuthentication):
             raise AuthenticationFailed(_("This token is not known."))
         _refuse_unusable(token)
         _note_use(token)
+        speak_to(token.owner)
         acts_with_token(token.name)
         return token.owner, token
 

@@ -18,6 +18,7 @@ def person_in_full(row: Person) -> dict[str, Any]:
         "email": row.email,
         "is_active": row.is_active,
         "is_service": row.is_service,
+        "language": row.language,
         "roles": [grant.role for grant in row.live_grants],  # type: ignore[attr-defined]
     }
 

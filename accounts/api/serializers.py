@@ -17,6 +17,7 @@ class PersonSerializer(serializers.Serializer[Any]):
     email = serializers.CharField(required=False)
     is_active = serializers.BooleanField(required=False)
     is_service = serializers.BooleanField(required=False)
+    language = serializers.CharField(required=False, help_text="Their own choice; empty: as the browser asks")
     roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), required=False)
 
 
@@ -28,6 +29,12 @@ class NewPersonSerializer(serializers.Serializer[Any]):
         max_length=4096, required=False, default=None, allow_null=True, write_only=True, trim_whitespace=False
     )
     is_service = serializers.BooleanField(required=False, default=False)
+
+
+class LanguageSerializer(serializers.Serializer[Any]):
+    language = serializers.CharField(
+        max_length=10, allow_blank=True, help_text="en or zh-hans; empty: as the call's Accept-Language asks"
+    )
 
 
 class RoleSerializer(serializers.Serializer[Any]):

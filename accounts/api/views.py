@@ -17,7 +17,7 @@ from accounts.policies import has_role, require_role
 from accounts.selectors import AuditQuestion
 from accounts.services import TokenTerms
 from kernel.api.schema import problems
-from kernel.errors import Invalid
+from kernel.errors import Forbidden, Invalid
 from kernel.models import AuditEntry
 from kernel.problem import flatten
 
@@ -90,6 +90,17 @@ class PersonViewSet(PersonActsViewSet):
     def revoke_role(self, request: Request, pk: str) -> Response:
         role = self.parse(serializers.RoleSerializer)["role"]
         services.role_revoke(actor=self.actor, person_id=self.get_object().pk, role=role)
+        return Response(self._plain())
+
+    @extend_schema(
+        request=serializers.LanguageSerializer,
+        responses={200: serializers.PersonSerializer, **problems(403, 404, 422)},
+    )
+    @action(detail=True, methods=["post"])
+    def language(self, request: Request, pk: str) -> Response:
+        if self.get_object().pk != self.actor.pk:
+            raise Forbidden(_("Everybody chooses their own language."))
+        services.language_choose(actor=self.actor, language=self.parse(serializers.LanguageSerializer)["language"])
         return Response(self._plain())
 
     def _sees_all(self) -> bool:

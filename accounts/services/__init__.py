@@ -4,6 +4,13 @@
 organisation's identity provider. A page or an API call always passes its person.
 """
 
+from accounts.services.announcements import (
+    AnnouncementSpec,
+    announcement_edit,
+    announcement_publish,
+    announcement_withdraw,
+)
+from accounts.services.languages import language_choose
 from accounts.services.people import (
     password_change,
     person_create,
@@ -16,8 +23,13 @@ from accounts.services.tokens import Issued, TokenTerms, token_issue, token_revo
 from accounts.services.upkeep import sign_ins_forget
 
 __all__ = [
+    "AnnouncementSpec",
     "Issued",
     "TokenTerms",
+    "announcement_edit",
+    "announcement_publish",
+    "announcement_withdraw",
+    "language_choose",
     "password_change",
     "person_create",
     "person_deactivate",

@@ -24,7 +24,7 @@ def person_create(
     display_name: str,
     email: str = "",
     password: str | None = None,
-    language: str = "en",
+    language: str = "",
 ) -> Person:
     """A person without any role. Without a password only single sign-on lets them in.
 

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
 from kombu import Queue
 
 from portal.settings.environment import ROOT, data_folder, env
@@ -61,6 +60,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.languages.PersonLanguageMiddleware",
+    "accounts.announcements.AnnouncementMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -83,6 +84,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "django.template.context_processors.i18n",
                 "portal.navigation.frame",
+                "accounts.announcements.frame",
             ],
         },
     },
@@ -142,7 +144,7 @@ if OIDC_ISSUER:
 
 # Language and time. Instants are stored in UTC; days, months and caps follow the organisation's zone.
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [ROOT / "locale"]
 USE_I18N = True
 USE_TZ = True

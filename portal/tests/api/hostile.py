@@ -1,15 +1,16 @@
 """An organisation that wrote markup into every text it could: each text says from which field it comes."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from accounts.models import Person, Role
-from accounts.services import person_create, role_grant
+from accounts.services import AnnouncementSpec, announcement_publish, person_create, role_grant
 from accounts.tests import factories as people
 from agent.messages import Hardware
 from inventory.models import GpuModel, Node, Source
 from inventory.services import EnrolmentSpec, PoolSpec, enrolment_token_issue, node_enrol, pool_create
 from inventory.tests import factories as hardware
+from kernel import clock
 from kernel.models import AuditEntry
 from projects.facts import ComputeAsked, MilestoneAsked
 from projects.models import Project, ResearchArea
@@ -57,7 +58,16 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         "claim": Claim.objects.get(project=projects["project"]).pk,
         "entry": AuditEntry.objects.latest("id").pk,
     }
-    return {"admin": admin, "lead": lead}, ids
+    return {"admin": admin, "lead": lead}, {**ids, **_told(admin)}
+
+
+def _told(admin: Person) -> dict[str, int]:
+    """In a banner of every page."""
+    ends_at = clock.now() + timedelta(hours=4)
+    news = AnnouncementSpec("announcement", said("newstitle"), said("newstext"))
+    work = AnnouncementSpec("maintenance", said("worktitle"), said("worktext"), ends_at=ends_at)
+    shown = announcement_publish(actor=admin, spec=news)
+    return {"announcement": shown.pk, "maintenance": announcement_publish(actor=admin, spec=work).pk}
 
 
 def _person(username: str, *roles: Role) -> Person:

@@ -19,6 +19,7 @@ PAGES = [row for row in PAGES if not row.is_stream and not row.path.startswith("
 MUST_BE_SHOWN = (
     *("name-lead", "projectname-active", "projectname-draft", "goal", "dataset", "milestone", "areatitle"),
     *("pooltitle", "poolpurpose", "grantreason", "tierreason", "suspendreason", "tokenname", "reportedmodel"),
+    *("newstitle", "newstext", "worktitle", "worktext"),
     *("jobname-running", "jobname-ended", "command", "variable", "exitmessage"),
 )
 """Texts that some page shows; the others are kept for the record only, or are shown by later rooms."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from accounts.models import Person, Scope, ServiceToken
+from accounts.models import Announcement, Person, Scope, ServiceToken
+from accounts.services import AnnouncementSpec, announcement_publish
 from accounts.tests import factories as people
 from inventory.models import EnrolmentToken, GpuModel, Node, Pool
 from kernel import audit
@@ -70,6 +71,7 @@ def build() -> World:
     on_top = AreaGrantSpec(area.pk, 1, gpu_model_id=GpuModel.objects.get(name="h100").pk)
     area_grant(actor=cast["admin"], grant=on_top)
     _run_jobs(active, fake)
+    announcement_publish(actor=cast["admin"], spec=AnnouncementSpec("announcement", "News"))
     audit.seal_pending()
     tokens = {role: people.token(person, Scope.WRITE)[1] for role, person in cast.items()}
     ids = {**_ids(), "people": [cast["researcher"].pk, *_ids()["people"]]}
@@ -109,6 +111,7 @@ def _ids() -> dict[str, list[int]]:
         "audit": AuditEntry,
         "research-areas": ResearchArea,
         "tokens": ServiceToken,
+        "announcements": Announcement,
         "enrolment-tokens": EnrolmentToken,
     }
     return {name: list(model.objects.order_by("pk").values_list("pk", flat=True)) for name, model in models.items()}
@@ -127,6 +130,13 @@ def _values() -> dict[str, list[Any]]:
         "jobs.signal": ["SIGTERM"],
         "jobs.env": [{"LOG_LEVEL": "INFO"}],
         "people.role": ["auditor"],
+        "people.language": ["zh-hans"],
+        "announcements.kind": ["announcement"],
+        "announcements.level": ["info"],
+        "announcements.audience": [[]],
+        "announcements.revision": [1],
+        "announcements.starts_at": ["2031-05-01T00:00:00Z"],
+        "announcements.ends_at": ["2031-05-02T00:00:00Z"],
         "people.password": ["quiet-harbour-42"],
         "tokens.owner": [""],
         "tokens.scopes": [["read"]],

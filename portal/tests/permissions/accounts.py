@@ -4,6 +4,7 @@ from accounts.tests.factories import PASSWORD
 from portal.tests.permissions.table import row
 
 NEW = {"username": "new", "display_name": "New"}
+NEWS = {"kind": "announcement", "title": "News", "level": "info"}
 TOKEN = {"name": "export", "scopes": ["read"], "days": 30}
 TOKEN_FORM = {"name": "export", "scopes": "read", "days": "30"}
 
@@ -41,6 +42,14 @@ ROWS = [
     row("POST", "/tokens",                          "in 200 200 200 200 200 200", body=TOKEN_FORM),
     row("GET", "/tokens/{token}/revoke",            "in 404 404 200 404 200 404"),
     row("POST", "/tokens/{token}/revoke",           "in 404 404 302 404 302 404"),
+    row("GET", "/announcements",                    "in 403 403 403 403 200 200"),
+    row("GET", "/announcements/new",                "in 403 403 403 403 200 403"),
+    row("POST", "/announcements/new",               "in 403 403 403 403 302 403", body=NEWS),
+    row("GET", "/announcements/{announcement}",     "in 403 403 403 403 200 200"),
+    row("POST", "/announcements/{announcement}",    "in 403 403 403 403 302 403", body=NEWS),
+    row("GET", "/announcements/{announcement}/withdraw", "in 403 403 403 403 200 403"),
+    row("POST", "/announcements/{announcement}/withdraw", "in 403 403 403 403 302 403"),
+    row("POST", "/announcements/dismiss",           "302 302 302 302 302 302 302", body={"key": "1.1.now"}),
     row("GET", "/audit",                            "in 403 403 403 403 200 200"),
 
     row("GET", "/api/v1/people",                    "401 200 200 200 200 200 200"),
@@ -54,6 +63,9 @@ ROWS = [
     row("POST", "/api/v1/people/{admin_id}/grant-role", "401 403 403 403 403 403 403", body={"role": "auditor"}),
     row("POST", "/api/v1/people/{director_id}/revoke-role", "401 403 403 403 403 200 403", body={"role": "director"}),
 
+    row("POST", "/language",                        "302 302 302 302 302 302 302", body={"language": "zh-hans"}),
+    row("POST", "/api/v1/people/{lead_id}/language", "401 403 403 200 403 403 403", body={"language": "zh-hans"}),
+
     row("GET", "/api/v1/tokens",                    "401 200 200 200 200 200 200"),
     row("POST", "/api/v1/tokens",                   "401 201 201 201 201 201 201", body=TOKEN),
     row("POST", "/api/v1/tokens",                   "401 403 403 403 403 201 403", body={**TOKEN, "owner": "robot"}),
@@ -61,6 +73,17 @@ ROWS = [
     row("GET", "/api/v1/tokens/{token}",            "401 404 404 200 404 404 404"),
     row("DELETE", "/api/v1/tokens/{token}",         "401 404 404 204 404 204 404"),
     row("POST", "/api/v1/tokens/{token}/revoke",    "401 404 404 200 404 200 404"),
+
+    row("GET", "/api/v1/announcements",             "401 200 200 200 200 200 200"),
+    row("POST", "/api/v1/announcements",            "401 403 403 403 403 201 403", body=NEWS),
+    row("GET", "/api/v1/announcements/{announcement}", "401 200 200 200 200 200 200"),
+    row("GET", "/api/v1/announcements/{planned}",   "401 404 404 404 404 200 200"),
+    row("GET", "/api/v1/announcements/{withdrawn}", "401 404 404 404 404 200 200"),
+    row("PATCH", "/api/v1/announcements/{announcement}", "401 403 403 403 403 200 403", body={"title": "Better"}),
+    row("PATCH", "/api/v1/announcements/{planned}", "401 404 404 404 404 200 403", body={"title": "Better"}),
+    row("PATCH", "/api/v1/announcements/{withdrawn}", "401 404 404 404 404 409 403", body={"title": "Better"}),
+    row("POST", "/api/v1/announcements/{announcement}/withdraw", "401 403 403 403 403 200 403"),
+    row("POST", "/api/v1/announcements/{withdrawn}/withdraw", "401 404 404 404 404 409 403"),
 
     row("GET", "/api/v1/audit",                     "401 403 403 403 403 200 200"),
     row("GET", "/api/v1/audit/{entry}",             "401 403 403 403 403 200 200"),

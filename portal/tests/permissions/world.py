@@ -1,6 +1,7 @@
 """The small organisation in which every row of the table is called."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -9,9 +10,11 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.models import Person, Role, Scope
+from accounts.services import AnnouncementSpec, announcement_publish, announcement_withdraw
 from accounts.tests import factories as people
 from inventory.models import GpuModel, PoolKind, Source
 from inventory.services import EnrolmentSpec, enrolment_token_issue
+from kernel import clock
 from kernel.models import AuditEntry
 from portal.tests.permissions.table import Row
 from projects.content import content_hash
@@ -110,6 +113,7 @@ def build() -> World:
     running = jobs.running_job(projects["project"], [first, second], name="running")
     member = jobs.members_of(running)[0]
     rows = {**projects, **_jobs(projects["project"], cast["researcher"]), **_people(cast["lead"]), **_machines(cast)}
+    rows |= _told(cast["admin"])
     ids_of = {name: row.pk for name, row in rows.items()}
     ids = {
         **ids_of,
@@ -157,6 +161,17 @@ def _people(lead: Person) -> dict[str, Any]:
         "gone": people.deactivated("gone"),
         "token": people.token(lead, name="of the lead")[0],
         "entry": AuditEntry.objects.latest("id"),
+    }
+
+
+def _told(admin: Person) -> dict[str, Any]:
+    """An announcement that everybody is shown, one that is still secret, and one that was taken back."""
+    later = clock.now() + timedelta(days=30)
+    withdrawn = announcement_publish(actor=admin, spec=AnnouncementSpec("announcement", "Withdrawn"))
+    return {
+        "announcement": announcement_publish(actor=admin, spec=AnnouncementSpec("announcement", "Shown")),
+        "planned": announcement_publish(actor=admin, spec=AnnouncementSpec("announcement", "Planned", starts_at=later)),
+        "withdrawn": announcement_withdraw(actor=admin, announcement_id=withdrawn.pk),
     }
 
 
