@@ -47,6 +47,10 @@ LONG = (
 )
 GOAL = "Show on held-out data that {name} is better than the present baseline, and write down how."
 MILESTONES = ("Baseline reproduced", "Ablations done", "First full run", "External evaluation", "Report and hand-over")
+LAST_MILESTONES = ("Second full run", "Results repeated by another group", "Next phase agreed")
+SHOWCASE = "Multilingual foundation model"
+"""The project of the accounts ``lead`` and ``researcher`` on the simulated nodes."""
+SHOWCASE_GOAL = "One model for forty languages, trained from scratch, at the quality of the best for each of them."
 GIVEN = (
     "Ada", "Amir", "Beatriz", "Chidi", "Elena", "Fatima", "Georg", "Hana", "Ines", "Jonas", "Kofi", "Lucia", "Marek",
     "Nadia", "Oskar", "Priya", "Ravi", "Sofia", "Tomas", "Yusuf",

@@ -4,8 +4,7 @@ The same every time: every choice comes from one seeded generator. They are writ
 dated when they would have happened; no service can act in the past. What people do from now on goes the usual way.
 """
 
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from random import Random
 
 from django.contrib.auth.hashers import make_password
@@ -20,7 +19,10 @@ from kernel.models import StateChange
 from kernel.subject import actor_fields, subject_fields
 from kernel.unit import unit_of_work
 from portal.demo import names
+from portal.demo.courses import Course, course
 from portal.demo.fleet import MODELS
+from portal.demo.milestones import milestones
+from portal.demo.wishes import share
 from projects.models import (
     ComputeRequest,
     DataClass,
@@ -41,27 +43,24 @@ from projects.states import ProjectState as S
 SEED = 20260101
 MARK = "Simulated record of the demo organisation."
 PEOPLE = 112
-HALF_YEAR = timedelta(days=182)
-COUNTS = {S.ACTIVE: 240, S.DRAFT: 14, S.SUBMITTED: 10, S.REJECTED: 8, S.SUSPENDED: 8, S.CLOSED: 12}
-_WAY = {
-    S.DRAFT: (),
-    S.SUBMITTED: ("submit",),
-    S.REJECTED: ("submit", "reject"),
-    S.ACTIVE: ("submit", "approve"),
-    S.SUSPENDED: ("submit", "approve", "suspend"),
-    S.CLOSED: ("submit", "approve", "close"),
+COUNTS = {S.ACTIVE: 239, S.DRAFT: 14, S.SUBMITTED: 10, S.REJECTED: 8, S.SUSPENDED: 8, S.CLOSED: 12}
+"""Beside the project of ``lead`` and ``researcher``."""
+_STAGES = {
+    Stage.EXPLORATION: 26,
+    Stage.FEASIBILITY: 20,
+    Stage.TRAINING: 27,
+    Stage.EVALUATION: 14,
+    Stage.LAUNCH_PREPARATION: 8,
+    Stage.PRODUCTION: 5,
 }
-_TIERS = (Tier.HIGH, Tier.MID, Tier.MID, Tier.LOW, Tier.LOW)
-_STAGES = tuple(Stage)
-_TARGETS = (1, 2, 2, 4, 4, 8, 16)
-
-
-@dataclass(frozen=True, slots=True)
-class Team:
-    """Who is on a project; the first leads."""
-
-    people: tuple[Person, ...]
-    since: datetime
+_TIERS = {Tier.HIGH: 24, Tier.MID: 84, Tier.LOW: 192}
+"""Of all projects; those that were never approved have none."""
+_WEIGHTS = {
+    Stage.TRAINING: {"h800": 46, "a800": 28, "h20": 22, "l40s": 4},
+    Stage.EXPLORATION: {"h800": 22, "a800": 30, "h20": 20, "l40s": 28},
+}
+"""Which model projects ask for, by stage; the later stages as in exploration."""
+Standing = dict[int, Tier]
 
 
 def seed_organisation(people: dict[str, Person]) -> None:
@@ -69,22 +68,22 @@ def seed_organisation(people: dict[str, Person]) -> None:
     random = Random(SEED)  # noqa: S311  a demo, not a secret
     with unit_of_work():
         staff = _people()
-        projects = _projects(random, staff)
-        _parts(random, projects)
-        teams = {project.pk: _team(random, project, staff) for project in projects}
-        _memberships(teams, projects)
-        _history(projects, people)
-        _tiers(random, projects, people["admin"])
+        courses = _courses(random)
+        projects = _projects(random, people, staff, courses)
+        tiers = _tiers(random, projects, courses, people["admin"])
+        _parts(random, projects, courses, tiers)
+        _memberships(random, projects, people, staff)
+        _history(projects, courses, people)
 
 
 def project_names() -> list[tuple[str, str]]:
-    """Area and name of every project, each name once."""
+    """Area and name of every project, each name once; the one that is shown first comes first."""
     found: list[tuple[str, str]] = []
     for area in names.AREAS:
         plain = [f"{topic} {thing}" for topic in names.TOPICS[area] for thing in names.OBJECTS[area]][:33]
         plain[5] += names.LONG[len(found) % len(names.LONG)]
         found += [(area, name) for name in (*names.CHINESE[area], *plain)]
-    return found[: sum(COUNTS.values())]
+    return [("language", names.SHOWCASE), *found[: sum(COUNTS.values())]]
 
 
 def _people() -> list[Person]:
@@ -103,89 +102,120 @@ def _people() -> list[Person]:
     return list(Person.objects.filter(username__in=accounts).order_by("username"))
 
 
-def _projects(random: Random, staff: list[Person]) -> list[Project]:
-    areas = {area.name: area for area in ResearchArea.objects.all()}
+def _courses(random: Random) -> list[tuple[S, Course]]:
+    """State and past of each project, in the order of their names."""
     states = [state for state, count in COUNTS.items() for _ in range(count)]
     random.shuffle(states)
+    states.insert(0, S.ACTIVE)
     now = clock.now()
+    return [(state, course(random, state, states[:place].count(state), now)) for place, state in enumerate(states)]
+
+
+def _projects(
+    random: Random, people: dict[str, Person], staff: list[Person], courses: list[tuple[S, Course]]
+) -> list[Project]:
+    areas = {area.name: area for area in ResearchArea.objects.all()}
+    stages, weights = list(_STAGES), list(_STAGES.values())
     rows = []
-    for (area, name), state in zip(project_names(), states, strict=True):
-        lead = random.choice(staff)
-        began = now - timedelta(days=random.randint(20, HALF_YEAR.days), hours=random.randint(0, 9))
+    for (area, name), (state, past) in zip(project_names(), courses, strict=True):
+        is_shown = name == names.SHOWCASE
+        lead = people["lead"] if is_shown else random.choice(staff)
         rows.append(
             Project(
                 name=name,
-                goal=names.GOAL.format(name=name),
+                goal=names.SHOWCASE_GOAL if is_shown else names.GOAL.format(name=name),
                 kind=random.choice((Kind.RESEARCH, Kind.RESEARCH, Kind.PRODUCT)),
-                stage=random.choice(_STAGES),
+                stage=Stage.TRAINING if is_shown else random.choices(stages, weights)[0],
                 area=areas[area],
                 data_class=random.choice((DataClass.INTERNAL, DataClass.INTERNAL, DataClass.OPEN)),
-                breakthrough=random.randint(1, 10),
+                breakthrough=9 if is_shown else random.randint(1, 10),
                 state=state,
                 created_by=lead,
                 submitted_by=None if state == S.DRAFT else lead,
-                created_at=began,
-                updated_at=began + timedelta(days=3),
+                created_at=past.created_at,
+                updated_at=_changed_at(random, state, past),
             )
         )
     return Project.objects.bulk_create(rows)
 
 
-def _parts(random: Random, projects: list[Project]) -> None:
-    models = {model.name: model for model in GpuModel.objects.filter(name__in=MODELS)}
-    weights = [facts.nodes for facts in MODELS.values()]
-    compute, milestones = [], []
-    today = local_day(clock.now())
-    for project in projects:
-        model = models[random.choices(list(MODELS), weights)[0]]
-        target = random.choice(_TARGETS)
-        compute.append(
-            ComputeRequest(project=project, gpu_model=model, min=max(1, target // 2), target=target, max=2 * target)
-        )
-        milestones += _milestones(random, project, today)
-    ComputeRequest.objects.bulk_create(compute)
-    Milestone.objects.bulk_create(milestones)
+def _changed_at(random: Random, state: S, past: Course) -> datetime:
+    """People write about projects under way now and then; the others are as the last step left them."""
+    if state != S.ACTIVE:
+        return past.changed_at
+    spent: float = random.uniform(0.01, 0.99) ** 0.5
+    return past.changed_at + (clock.now() - past.changed_at) * spent
 
 
-def _milestones(random: Random, project: Project, today: date) -> list[Milestone]:
-    """Some met, some late, some to come; those of the past are mostly met."""
-    due_on = local_day(project.created_at) + timedelta(days=random.randint(15, 40))
+def _tiers(random: Random, projects: list[Project], courses: list[tuple[S, Course]], admin: Person) -> Standing:
+    """Of each project that was approved."""
+    tiers: Standing = {}
     rows = []
-    for name in names.MILESTONES[: random.randint(2, 5)]:
-        met_on = None
-        if due_on < today and random.random() < 0.8:
-            met_on = min(today, due_on + timedelta(days=random.randint(-9, 6)))
-        rows.append(Milestone(project=project, name=name, due_on=due_on, met_on=met_on))
-        due_on += timedelta(days=random.randint(25, 60))
-    return rows
+    dealt = [tier for tier, count in _TIERS.items() for _ in range(count)]
+    random.shuffle(dealt)
+    for project, (_state, past), tier in zip(projects, courses, dealt, strict=False):
+        approved_at = past.at("approve")
+        if approved_at is None:
+            continue
+        tiers[project.pk] = Tier.HIGH if project.name == names.SHOWCASE else tier
+        during = DateTimeTZRange(approved_at + timedelta(hours=3), None)
+        reason = "Review of the last quarter"
+        rows.append(TierFact(project=project, tier=tiers[project.pk], during=during, reason=reason, set_by=admin))
+    TierFact.objects.bulk_create(rows)
+    return tiers
 
 
-def _team(random: Random, project: Project, staff: list[Person]) -> Team:
-    others = [person for person in random.sample(staff, random.randint(2, 5)) if person != project.created_by]
-    return Team((project.created_by, *others[:4]), project.created_at)
+def _parts(random: Random, projects: list[Project], courses: list[tuple[S, Course]], tiers: Standing) -> None:
+    models = {model.name: model for model in GpuModel.objects.filter(name__in=MODELS)}
+    today = local_day(clock.now())
+    compute: list[ComputeRequest] = []
+    dates: list[Milestone] = []
+    for project, (_state, past) in zip(projects, courses, strict=True):
+        weights = _WEIGHTS.get(Stage(project.stage), _WEIGHTS[Stage.EXPLORATION])
+        drawn = random.choices(list(weights), list(weights.values()))[0]
+        model = models["h800" if project.name == names.SHOWCASE else drawn]
+        compute.append(_request(project, model, tiers.get(project.pk, Tier.MID)))
+        dates += milestones(random, project, local_day(past.at("approve") or past.created_at), today)
+    ComputeRequest.objects.bulk_create(compute)
+    Milestone.objects.bulk_create(dates)
 
 
-def _memberships(teams: dict[int, Team], projects: list[Project]) -> None:
+def _request(project: Project, model: GpuModel, tier: Tier) -> ComputeRequest:
+    """What it asked for when it registered, near to what it was given."""
+    held = share(own_random(project.name), project.name, tier, Stage(project.stage))
+    target = max(1, held.guaranteed, held.limit // 2)
+    return ComputeRequest(
+        project=project, gpu_model=model, min=max(1, target // 2), target=target, max=max(held.limit, 2 * target)
+    )
+
+
+def own_random(project: str) -> Random:
+    """A generator of the project's own: what it draws does not hang on the other projects."""
+    return Random(f"{SEED}/{project}")  # noqa: S311  a demo, not a secret
+
+
+def _memberships(random: Random, projects: list[Project], people: dict[str, Person], staff: list[Person]) -> None:
     rights = {role: Permission.objects.get(codename=name) for role, name in PERMISSIONS.items()}
     rows, held = [], []
     for project in projects:
-        team = teams[project.pk]
-        for place, person in enumerate(team.people):
+        others = [person for person in random.sample(staff, random.randint(2, 5)) if person != project.created_by][:4]
+        if project.name == names.SHOWCASE:
+            others.insert(0, people["researcher"])
+        for place, person in enumerate((project.created_by, *others)):
             role = ProjectRole.RESEARCHER if place else ProjectRole.LEAD
-            rows.append(
-                Membership(project=project, person=person, role=role, joined_at=team.since, added_by=project.created_by)
-            )
+            since = {"joined_at": project.created_at, "added_by": project.created_by}
+            rows.append(Membership(project=project, person=person, role=role, **since))
             held.append(ProjectUserObjectPermission(permission=rights[role], user=person, content_object=project))
     Membership.objects.bulk_create(rows)
     ProjectUserObjectPermission.objects.bulk_create(held)
 
 
-def _history(projects: list[Project], people: dict[str, Person]) -> None:
+def _history(projects: list[Project], courses: list[tuple[S, Course]], people: dict[str, Person]) -> None:
     deciders = {"approve": people["director"], "reject": people["director"], "suspend": people["admin"]}
     rows = []
-    for project in projects:
+    for project, (_state, past) in zip(projects, courses, strict=True):
         state: str = S.DRAFT
-        for step, event in enumerate(_WAY[S(project.state)], start=1):
+        for event, at in past.steps:
             target = project.machine.target(state, event)
             rows.append(
                 StateChange(
@@ -193,7 +223,7 @@ def _history(projects: list[Project], people: dict[str, Person]) -> None:
                     event=event,
                     from_state=state,
                     to_state=target,
-                    at=project.created_at + timedelta(days=step),
+                    at=at,
                     reason=MARK,
                     **subject_fields(project),
                     **actor_fields(deciders.get(event, project.created_by)),
@@ -201,17 +231,3 @@ def _history(projects: list[Project], people: dict[str, Person]) -> None:
             )
             state = target
     StateChange.objects.bulk_create(rows)
-
-
-def _tiers(random: Random, projects: list[Project], admin: Person) -> None:
-    TierFact.objects.bulk_create(
-        TierFact(
-            project=project,
-            tier=random.choice(_TIERS),
-            during=DateTimeTZRange(project.created_at + timedelta(days=3), None),
-            reason="Review of the last quarter",
-            set_by=admin,
-        )
-        for project in projects
-        if project.state in (S.ACTIVE, S.SUSPENDED, S.CLOSED)
-    )

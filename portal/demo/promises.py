@@ -1,7 +1,6 @@
 """Quotas of the demo organisation's many projects, once its nodes have enrolled: by tier, inside what there is."""
 
 from datetime import datetime
-from random import Random
 
 from accounts.models import Person
 from inventory.models import CapacityFact, GpuModel, PoolKind
@@ -12,27 +11,26 @@ from kernel.ranges import to_range
 from kernel.unit import lock, unit_of_work
 from portal.demo.fleet import MODELS
 from portal.demo.grants import REASON
-from portal.demo.organisation import SEED
-from projects.models import ComputeRequest, Tier, TierFact
+from portal.demo.organisation import own_random
+from portal.demo.wishes import cut, share
+from projects.models import ComputeRequest, Stage, Tier, TierFact
 from projects.states import ProjectState
 from quotas.models import Claim, Resource
 from quotas.selectors import promised_at
 
-PROMISED = 85
+PROMISED = 80
 """Per cent of a model's usable GPUs that may be promised; a tenth at least stays free for who comes next."""
-_GUARANTEES = {Tier.HIGH: (2, 2, 4, 4, 8), Tier.MID: (1, 1, 1, 2), Tier.LOW: (0, 0, 0, 1)}
 
 
 def seed_promises(admin: Person) -> int:
     """Grant to active projects on the fleet's models, once; return how many it granted."""
     if Claim.objects.filter(gpu_model__name__in=MODELS, project__isnull=False).exists():
         return 0
-    random = Random(SEED + 1)  # noqa: S311  a demo, not a secret
     with unit_of_work():
         models: dict[int, GpuModel] = lock({GpuModel: _model_ids()})[GpuModel]
         now = clock.now()
         left = _left(models, now)
-        claims = [_claim(random, asked, left, admin, now) for asked in _asking()]
+        claims = [_claim(asked, left, admin, now) for asked in _asking()]
         made = Claim.objects.bulk_create([claim for claim in claims if claim.limit])
         for claim in made:
             after = {"guaranteed": claim.guaranteed, "limit": claim.limit, "reason": REASON}
@@ -62,28 +60,30 @@ def _left(models: dict[int, GpuModel], now: datetime) -> dict[int, int]:
 
 
 def _asking() -> list[tuple[ComputeRequest, Tier]]:
-    """Projects without a claim by tier, the high ones first."""
+    """Projects without a claim by tier, the high ones first, and of those who train first."""
     tiers = dict(TierFact.objects.filter(during__contains=clock.now()).values_list("project_id", "tier"))
     rows = ComputeRequest.objects.filter(
         gpu_model__name__in=MODELS, project__state=ProjectState.ACTIVE, project__claims__isnull=True
     )
     order = list(Tier)
-    asked = [(row, Tier(tiers[row.project_id])) for row in rows.order_by("project_id") if row.project_id in tiers]
-    return sorted(asked, key=lambda pair: (order.index(pair[1]), pair[0].project_id))
+    asked = [(row, Tier(tiers[row.project_id])) for row in rows.select_related("project") if row.project_id in tiers]
+    return sorted(
+        asked,
+        key=lambda pair: (order.index(pair[1]), pair[0].project.stage != Stage.TRAINING, pair[0].project_id),
+    )
 
 
-def _claim(
-    random: Random, asked: tuple[ComputeRequest, Tier], left: dict[int, int], admin: Person, now: datetime
-) -> Claim:
+def _claim(asked: tuple[ComputeRequest, Tier], left: dict[int, int], admin: Person, now: datetime) -> Claim:
     request, tier = asked
-    guaranteed = min(random.choice(_GUARANTEES[tier]), left[request.gpu_model_id])
-    left[request.gpu_model_id] -= guaranteed
+    name, stage = request.project.name, Stage(request.project.stage)
+    held = cut(share(own_random(name), name, tier, stage), left[request.gpu_model_id])
+    left[request.gpu_model_id] -= held.guaranteed
     return Claim(
         project_id=request.project_id,
         resource=Resource.GPU,
         gpu_model_id=request.gpu_model_id,
-        guaranteed=guaranteed,
-        limit=2 * guaranteed + random.choice((0, 2, 2, 4)),
+        guaranteed=held.guaranteed,
+        limit=held.limit,
         during=to_range(Interval(now)),
         reason=REASON,
         granted_by=admin,

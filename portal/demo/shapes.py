@@ -24,9 +24,7 @@ class Shape:
     ending: str
 
 
-def draw(random: Random, number: int, most_gpus: int) -> Shape:
-    """A job of at most this many GPUs, all on one node."""
+def draw(random: Random, number: int, gpus: int) -> Shape:
+    """A job of so many GPUs."""
     kind, command = random.choice(KINDS)
-    sizes = [gpus for gpus in (1, 2, 4, 8) if gpus <= most_gpus]
-    gpus = random.choice([sizes[0], *sizes[-2:], sizes[-1]])
     return Shape(f"{kind}-{number:04}", ("sh", "-c", command), gpus, random.choice(_ENDINGS))

@@ -15,6 +15,7 @@ from inventory.selectors import capacity_at
 from inventory.tests import factories as nodes
 from kernel import clock
 from kernel.models import AuditEntry, StateChange
+from portal.demo.names import SHOWCASE
 from portal.supervisor.services import AGENTS
 from portal.tests.demo_fleet import seed_with_fleet, story
 from projects import policies, services
@@ -47,12 +48,14 @@ def test_the_accounts_can_sign_in_and_hold_their_roles(monkeypatch: pytest.Monke
     assert not Person.objects.get(username="chen").has_usable_password()
 
 
-def test_projects_in_every_state_and_one_that_lead_and_researcher_share(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_projects_in_every_state_and_two_that_lead_and_researcher_share(monkeypatch: pytest.MonkeyPatch) -> None:
     seed(monkeypatch)
     assert set(Project.objects.values_list("state", flat=True)) == set(ProjectState.values)
     lead, researcher, stranger = (Person.objects.get(username=n) for n in ("lead", "researcher", "stranger"))
-    shared = policies.visible_to(lead).filter(pk__in=policies.visible_to(researcher), state="active").get()
-    assert (policies.role_on(lead, shared), policies.role_on(researcher, shared)) == ("lead", "researcher")
+    shared = policies.visible_to(lead).filter(pk__in=policies.visible_to(researcher), state="active")
+    assert set(shared.values_list("name", flat=True)) == {"Long-context pretraining", SHOWCASE}
+    for project in shared:
+        assert (policies.role_on(lead, project), policies.role_on(researcher, project)) == ("lead", "researcher")
     assert not policies.visible_to(stranger).exists()
     decided = StateChange.objects.filter(event__in=["approve", "reject"], subject_type="projects.project")
     assert decided.exists()

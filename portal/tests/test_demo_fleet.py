@@ -5,6 +5,7 @@ Seeded once for all of these tests, which only read.
 
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,14 @@ from accounts.models import Person
 from inventory.models import Device, GpuModel, Node, PoolKind
 from inventory.selectors import capacity_at
 from kernel import clock
+from kernel.calendar import local_day
 from portal.demo.fleet import MODELS, fleet_nodes
+from portal.demo.lanes import wanted
+from portal.demo.names import SHOWCASE
 from portal.demo.submit import demo_submit
+from portal.demo.wishes import NODE
 from portal.tests.demo_fleet import seed_with_fleet, story
-from projects.models import Project
+from projects.models import ComputeRequest, Milestone, Project
 from projects.policies import visible_to
 from quotas.models import Claim
 from quotas.selectors import promised_at
@@ -72,11 +77,70 @@ def test_a_tenth_of_each_model_is_promised_to_nobody(seeded: Path) -> None:
 
 
 def test_nothing_of_the_demo_uses_the_models_of_the_agents_here(seeded: Path) -> None:
-    lead = Person.objects.get(username="lead")
-    held = Claim.objects.filter(project__in=visible_to(lead)).values_list("gpu_model__name", flat=True)
+    """What ``lead`` tries there never waits behind a job of the demo, nor lands on a node that runs no process."""
+    tried = Project.objects.get(name="Long-context pretraining")
+    held = Claim.objects.filter(project=tried, resource="gpu").values_list("gpu_model__name", flat=True)
     assert not set(held) & set(MODELS)
+    assert not Job.objects.filter(project=tried).exists()
     for job in Job.objects.filter(state="queued").prefetch_related("gpu_models"):
         assert {model.name for model in job.gpu_models.all()} <= set(MODELS), job.name
+
+
+def test_the_accounts_have_a_project_with_work_past_and_present(seeded: Path) -> None:
+    shown = Project.objects.get(name=SHOWCASE)
+    for name in ("lead", "researcher"):
+        assert visible_to(Person.objects.get(username=name)).filter(pk=shown.pk).exists()
+    claim = Claim.objects.get(project=shown)
+    assert (claim.guaranteed, claim.limit) == (32, 48)
+    states = set(Job.objects.filter(project=shown).values_list("state", flat=True))
+    assert states >= {"queued", "succeeded", "failed"}
+    assert shown.milestones.filter(met_on__isnull=False).exists()
+    assert shown.milestones.filter(met_on__isnull=True, due_on__gte=local_day(clock.now())).exists()
+
+
+def test_the_records_end_where_the_present_begins(seeded: Path) -> None:
+    """Of each model as many GPUs were busy in the last working week as its projects now keep busy."""
+    today = local_day(clock.now())
+    days = [day for back in range(1, 8) if (day := today - timedelta(days=back)).weekday() in (1, 2, 3, 4)]
+    per_model: dict[int, int] = defaultdict(int)
+    for (_project, model), gpus in wanted().items():
+        per_model[model] += gpus
+    capacity = capacity_at(clock.now())
+    for model, gpus in per_model.items():
+        spent = Charge.objects.filter(gpu_model=model, day__in=days).aggregate(n=Sum("milli_gpu_seconds"))["n"]
+        mean = spent / MILLI / 86400 / len(days)
+        assert 0.6 * capacity[model].capacity < mean < 0.8 * capacity[model].capacity
+        assert 0.85 * gpus < mean < 1.1 * gpus
+
+
+def test_weekends_are_quieter_than_working_days(seeded: Path) -> None:
+    by_day = dict(Charge.objects.values_list("day").annotate(n=Sum("milli_gpu_seconds")).order_by())
+    now = local_day(clock.now())
+    sundays = [n for day, n in by_day.items() if day.weekday() == 6 and (now - day).days < 60]
+    fridays = [n for day, n in by_day.items() if day.weekday() == 4 and (now - day).days < 60]
+    assert sum(sundays) / len(sundays) < 0.9 * sum(fridays) / len(fridays)
+
+
+def test_some_milestones_are_late_and_no_submission_has_waited_for_ever(seeded: Path) -> None:
+    today = local_day(clock.now())
+    late = Milestone.objects.filter(met_on__isnull=True, due_on__lt=today)
+    assert 25 <= late.values("project").distinct().count() <= 45
+    assert min(late.values_list("due_on", flat=True)) > today - timedelta(days=60)
+    waits = sorted(
+        clock.now() - at for at in Project.objects.filter(state="submitted").values_list("updated_at", flat=True)
+    )
+    assert timedelta(hours=1) > waits[0]
+    assert sum(wait > timedelta(days=12) for wait in waits) <= 2
+    assert waits[-1] < timedelta(days=21)
+
+
+def test_quotas_are_concentrated_and_large_ones_are_whole_nodes(seeded: Path) -> None:
+    claims = list(Claim.objects.filter(gpu_model__name__in=MODELS, project__isnull=False))
+    guaranteed = [claim.guaranteed for claim in claims if claim.guaranteed]
+    assert 45 <= len(guaranteed) <= 75
+    assert len(claims) > 3 * len(guaranteed)
+    assert all(gpus % NODE == 0 for gpus in guaranteed if gpus >= NODE)
+    assert sum(gpus >= 16 for gpus in guaranteed) >= 6
 
 
 def test_no_device_was_ever_held_twice(seeded: Path) -> None:
@@ -101,12 +165,14 @@ def test_charges_cover_the_time_held_to_the_second_and_are_marked_simulated(seed
 
 
 def test_jobs_of_the_past_ended_and_held_no_more_than_their_project_may(seeded: Path) -> None:
-    limits = dict(Claim.objects.filter(project__isnull=False).values_list("project_id", "limit"))
+    limits = dict(ComputeRequest.objects.values_list("project_id", "max"))
+    granted = Claim.objects.filter(project__isnull=False, resource="gpu").values_list("project_id", "limit")
+    limits |= {project: limit or 0 for project, limit in granted if project is not None}
     past = Job.objects.exclude(state="queued")
     assert not past.filter(ended_at__isnull=True).exists()
     assert not past.filter(ended_at__gt=clock.now()).exists()
     assert not past.filter(submitted_at__lt=F("project__created_at")).exists()
-    assert all(job.milli_gpus <= (limits[job.project_id] or 0) * MILLI for job in past)
+    assert all(job.milli_gpus <= limits[job.project_id] * MILLI for job in past)
 
 
 def test_seeding_again_changes_nothing(seeded: Path) -> None:
@@ -118,12 +184,14 @@ def test_seeding_again_changes_nothing(seeded: Path) -> None:
 def test_people_submit_a_little_at_a_time_until_the_cluster_is_busy(seeded: Path) -> None:
     capacity = sum(facts.nodes * 8 for facts in MODELS.values())
     with transaction.atomic():
+        assert demo_submit(5) == 0
+        Job.objects.filter(state="queued").update(state="cancelled", ended_at=clock.now())
         before = Job.objects.count()
         assert demo_submit(5) == 5
         assert Job.objects.count() == before + 5
         for _ in range(60):
-            if demo_submit(10) == 0:
+            if demo_submit(50) == 0:
                 break
         held = Job.objects.filter(state="queued").aggregate(n=Sum("milli_gpus"))["n"] / MILLI
         transaction.set_rollback(True)
-    assert 0.5 * capacity < held < 0.9 * capacity
+    assert 0.6 * capacity < held < 0.95 * capacity

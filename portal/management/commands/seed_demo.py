@@ -10,9 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts.models import Person
 from kernel import audit, clock
 from kernel.errors import PortalError
+from portal.demo.courses import HALF_YEAR
 from portal.demo.fleet import missing_nodes, seed_pools, seed_prices, write_spec
 from portal.demo.grants import seed_grants
-from portal.demo.organisation import HALF_YEAR, seed_organisation
+from portal.demo.organisation import seed_organisation
 from portal.demo.people import seed_people
 from portal.demo.promises import seed_promises
 from portal.demo.records import seed_records
@@ -20,7 +21,9 @@ from portal.demo.registry import seed_registry
 from portal.demo.seeded import SEEDED, was_seeded
 from portal.demo.submit import demo_submit
 
-FIRST_JOBS = 40
+MOST_ROUNDS = 20
+"""Of submissions after the seed, one job of each project at a time: until each has what it would keep busy."""
+FIRST_JOBS = 200
 
 
 class Command(BaseCommand):
@@ -72,4 +75,6 @@ class Command(BaseCommand):
         jobs = seed_records()
         if jobs:
             self.stdout.write(f"{granted} quotas granted, {jobs} jobs of the past written")
-            demo_submit(FIRST_JOBS)
+            for _round in range(MOST_ROUNDS):
+                if not demo_submit(FIRST_JOBS):
+                    break
