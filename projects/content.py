@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import prefetch_related_objects
 from django.utils.translation import gettext as _
 
-from projects.models import Membership, Project
+from projects.models import ComputeRequest, Membership, Milestone, Project
 
 FIELDS = (
     "name",
@@ -27,26 +30,55 @@ _SHORT = 8
 
 def content_of(project: Project) -> dict[str, Any]:
     """Everything that the decision page shows, as plain values in a fixed order."""
-    team = Membership.objects.filter(project=project, left_at__isnull=True).order_by("person_id")
-    compute = project.expected_compute.select_related("gpu_model").order_by("gpu_model__name")
+    return contents_of([project])[project.pk]
+
+
+def contents_of(projects: Sequence[Project]) -> dict[int, dict[str, Any]]:
+    """The same for many by id, in as many statements as for one."""
+    prefetch_related_objects(projects, "area")
+    ids = [project.pk for project in projects]
+    team = Membership.objects.filter(project__in=ids, left_at__isnull=True).order_by("person_id")
+    compute = ComputeRequest.objects.filter(project__in=ids).order_by("gpu_model__name")
+    milestones = Milestone.objects.filter(project__in=ids).order_by("due_on", "id")
+    teams = _by_project(team.values_list("project_id", "person_id", "role"))
+    computes = _by_project(compute.values_list("project_id", "gpu_model__name", "min", "target", "max"))
+    dates = _by_project(milestones.values_list("project_id", "name", "due_on", "met_on"))
     return {
-        "name": project.name,
-        "goal": project.goal,
-        "kind": project.kind,
-        "stage": project.stage,
-        "area": project.area.name if project.area else None,
-        "data_class": project.data_class,
-        "breakthrough": project.breakthrough,
-        "datasets": project.datasets,
-        "expected_compute": [[row.gpu_model.name, row.min, row.target, row.max] for row in compute],
-        "milestones": list(project.milestones.order_by("due_on", "id").values_list("name", "due_on", "met_on")),
-        "team": list(team.values_list("person_id", "role")),
+        project.pk: {
+            "name": project.name,
+            "goal": project.goal,
+            "kind": project.kind,
+            "stage": project.stage,
+            "area": project.area.name if project.area else None,
+            "data_class": project.data_class,
+            "breakthrough": project.breakthrough,
+            "datasets": project.datasets,
+            "expected_compute": computes[project.pk],
+            "milestones": dates[project.pk],
+            "team": teams[project.pk],
+        }
+        for project in projects
     }
+
+
+def _by_project(rows: Iterable[tuple[Any, ...]]) -> defaultdict[int, list[tuple[Any, ...]]]:
+    found: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    for project_id, *values in rows:
+        found[project_id].append(tuple(values))
+    return found
 
 
 def content_hash(project: Project) -> str:
     """SHA-256 over the content, then eight digits per field: the first decides, the rest says what changed."""
-    content = content_of(project)
+    return content_hashes([project])[project.pk]
+
+
+def content_hashes(projects: Sequence[Project]) -> dict[int, str]:
+    """The hashes of many by id."""
+    return {pk: _hash(content) for pk, content in contents_of(projects).items()}
+
+
+def _hash(content: dict[str, Any]) -> str:
     shorts = "".join(_digest(content[field])[:_SHORT] for field in FIELDS)
     return f"{_digest(content)}{shorts}"
 

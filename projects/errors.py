@@ -33,6 +33,21 @@ class ContentChanged(Conflict):
     title = _("The project has changed since you looked at it")
 
 
+class AlreadySent(Conflict):
+    """This form was sent before with another text. ``data``: project."""
+
+    code = "already_sent"
+    title = _("This form was sent before, with another text")
+
+
+class ManyRefused(Conflict):
+    """Of many projects some cannot be changed as asked, so none was. ``data``: projects, each with id, name, detail
+    and changed (names of fields that are others than were looked at)."""
+
+    code = "many_refused"
+    title = _("Nothing was changed: some of the projects cannot be")
+
+
 class LastLead(Conflict):
     code = "last_lead"
     title = _("A project keeps at least one active lead. Name another lead first.")

@@ -10,6 +10,7 @@ from projects.services.decisions import (
     project_withdraw,
 )
 from projects.services.drafts import not_editable, project_create, project_edit
+from projects.services.many import EditAsked, judge_edits, projects_edit_many
 from projects.services.measurements import (
     Stated,
     measurement_confirm,
@@ -49,3 +50,6 @@ __all__ = [
     "project_withdraw",
     "tier_set",
 ]
+    "projects_edit_many",
+    "registration_create",
+    "registration_edit",

@@ -1,6 +1,6 @@
 """Registering a project and changing what is stated about it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +24,7 @@ from projects.services.parts import set_compute, set_milestones
 from projects.states import ProjectState
 
 _NAME_TAKEN = "project_name_once"
+Areas = dict[str, ResearchArea]
 
 
 def project_create(*, actor: Person | None, facts: Facts) -> Project:
@@ -36,7 +37,7 @@ def project_create(*, actor: Person | None, facts: Facts) -> Project:
         now = clock.now()
         asked = tidied(facts, today=local_day(now))
         project = Project(created_by=someone, created_at=now, updated_at=now)
-        _assign(project, asked)
+        _assign(project, asked, areas_by_name() if asked.get("area") else {})
         with _name_is_free(project):
             project.save()
         set_compute(project, asked.get("expected_compute", []))
@@ -55,22 +56,23 @@ def project_edit(*, actor: Person | None, project_id: int, changes: Facts, seen:
     """
     with unit_of_work():
         someone, project = begin(actor, project_id, "read")
-        here = policies.standing(someone, project)
-        if not (here.may("edit") or here.may("reclassify")):
-            policies.require(someone, "edit", project)
-        if project.state not in policies.EDITABLE:
-            raise not_editable(project, changes)
-        _require_same(project, seen)
-        lines = _apply(project, tidied(changes, today=local_day(clock.now())))
-        _require_rights(someone, project, {line.field for line in lines})
-        for line in lines:
-            note(project, line.field, line.before, line.after, someone)
-        if lines:
-            before, after = [(line.field, line.before) for line in lines], [(line.field, line.after) for line in lines]
-            audit.record(
-                "project.edited", actor=someone, subject=project, before=_grouped(before), after=_grouped(after)
-            )
+        edit_locked(project, someone, changes, seen)
     return project
+
+
+def edit_locked(project: Project, someone: Person, changes: Facts, seen: str | None = None) -> None:
+    """The same in a unit that holds the project's lock, for somebody who may read it."""
+    here = policies.standing(someone, project)
+    require_open(here, project, changes)
+    if seen is not None:
+        require_same(seen, content_hash(project))
+    lines = _apply(project, tidied(changes, today=local_day(clock.now())))
+    require_rights(here, project, {line.field for line in lines})
+    for line in lines:
+        note(project, line.field, line.before, line.after, someone)
+    if lines:
+        done = edited(project, lines)
+        audit.record("project.edited", actor=someone, subject=project, before=done.before, after=done.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +84,16 @@ class Line:
     after: Any
 
 
+def differences(project: Project, asked: Facts, areas: Areas) -> list[Line]:
+    """Put what was stated on the row, unsaved, and return what differs. Rows of its own are not looked at."""
+    before = _scalars(project)
+    _assign(project, asked, areas)
+    return [Line(field, before[field], value) for field, value in _scalars(project).items() if value != before[field]]
+
+
 def _apply(project: Project, asked: Facts) -> list[Line]:
     """Write what differs and return it."""
-    before = _scalars(project)
-    _assign(project, asked)
-    lines = [Line(field, before[field], value) for field, value in _scalars(project).items() if value != before[field]]
+    lines = differences(project, asked, areas_by_name() if asked.get("area") else {})
     project.updated_at = clock.now()
     with _name_is_free(project):
         project.save(update_fields=[*(line.field for line in lines), "updated_at"])
@@ -98,6 +105,12 @@ def _apply(project: Project, asked: Facts) -> list[Line]:
     return lines
 
 
+def edited(project: Project, lines: Sequence[Line]) -> audit.Change:
+    """What the audit log keeps of these changes."""
+    before, after = [(line.field, line.before) for line in lines], [(line.field, line.after) for line in lines]
+    return audit.Change(project, _grouped(before), _grouped(after))
+
+
 def _grouped(values: list[tuple[str, Any]]) -> dict[str, Any]:
     """By field; the milestones as a list."""
     grouped: dict[str, Any] = {field: value for field, value in values if field != "milestone"}
@@ -105,34 +118,50 @@ def _grouped(values: list[tuple[str, Any]]) -> dict[str, Any]:
     return {**grouped, "milestones": milestones} if milestones else grouped
 
 
-def _require_rights(someone: Person, project: Project, changed: set[str]) -> None:
+def require_open(here: policies.Standing, project: Project, changes: Facts) -> None:
+    """Whether anything of the project may be changed by this person, and now. Raises ``Forbidden``, ``NotEditable``."""
+    if not (here.may("edit") or here.may("reclassify")):
+        policies.judge(here, "edit")
+    if project.state not in policies.EDITABLE:
+        raise not_editable(project, changes)
+
+
+def require_rights(here: policies.Standing, project: Project, changed: set[str]) -> None:
     """Judge by what really differs: a form sends all fields, and an unchanged one takes no right."""
-    classifying = changed & CLASSIFYING if project.state != ProjectState.DRAFT else set()
+    classifying = classified(project, changed)
     if classifying:
-        policies.require(someone, "reclassify", project)
+        policies.judge(here, "reclassify")
     if changed - classifying or not changed:
-        policies.require(someone, "edit", project)
+        policies.judge(here, "edit")
 
 
-def _require_same(project: Project, seen: str | None) -> None:
-    now = content_hash(project) if seen is not None else None
-    if seen is not None and now is not None and seen != now:
+def classified(project: Project, changed: set[str]) -> set[str]:
+    """Of these fields those that an approval fixed."""
+    return changed & CLASSIFYING if project.state != ProjectState.DRAFT else set()
+
+
+def require_same(seen: str, now: str) -> None:
+    """Raises ``ContentChanged`` where the content that was looked at is not the one that is there."""
+    if seen != now:
         raise ContentChanged(data={"changed": changed_fields(seen, now), "content": now})
 
 
-def _assign(project: Project, asked: Facts) -> None:
+def areas_by_name() -> Areas:
+    return {area.name: area for area in ResearchArea.objects.all()}
+
+
+def _assign(project: Project, asked: Facts, areas: Areas) -> None:
     """Put what was stated on the row, unsaved. Raises ``Invalid`` for an area that is not there."""
     for field in SCALARS:
         if field in asked and field != "area":
             setattr(project, field, asked[field])  # type: ignore[literal-required]
     if "area" in asked:
-        project.area = _area(asked["area"])
+        project.area = _area(asked["area"], areas)
 
 
-def _area(name: str | None) -> ResearchArea | None:
+def _area(name: str | None, areas: Areas) -> ResearchArea | None:
     if not name:
         return None
-    areas = {area.name: area for area in ResearchArea.objects.all()}
     if name in areas:
         return areas[name]
     allowed = ", ".join(sorted(areas)) or _("none yet")
@@ -155,8 +184,12 @@ def _name_is_free(project: Project) -> Iterator[None]:
         diagnosis = getattr(error.__cause__, "diag", None)
         if getattr(diagnosis, "constraint_name", None) != _NAME_TAKEN:
             raise
-        text = _("A project named “%(name)s” exists already. Choose another name.")
-        raise Invalid({"name": text % {"name": project.name}}) from error
+        raise Invalid({"name": name_taken(project.name)}) from error
+
+
+def name_taken(name: str) -> str:
+    """The refusal of a name that another project has."""
+    return _("A project named “%(name)s” exists already. Choose another name.") % {"name": name}
 
 
 def not_editable(project: Project, changes: Facts) -> NotEditable:
