@@ -2,9 +2,11 @@
 
 from django.urls import re_path
 
-from portal.pages import cluster, design, home, search
-from portal.pages.project import overview, use
+from portal.pages import cluster, design, form_drafts, home, registration, search
+from portal.pages.bulk import pages as bulk
+from portal.pages.project import by_model, cost_page, jobs, overview, use
 from portal.pages.table import export, listing
+from portal.pages.views import pages as views
 from projects import urls as registry
 from projects.urls import PROJECT, page
 
@@ -30,3 +32,8 @@ registry_patterns = (
     registry.app_name,
 )
 """The registry's addresses with those of its table, which stands here because it shows what other rooms know."""
+        page(r"^projects/views", views.views, "views"),
+        page(r"^projects/views/new", views.create, "view-new"),
+        page(r"^projects/views/(?P<view_id>[0-9]{1,18})/(?P<name>" + views.ACTS + ")", views.act, "view-act"),
+        page(r"^projects/bulk/(?P<field>stage|area)", bulk.change, "bulk"),
+        page(r"^projects/bulk/(?P<change_id>[0-9]{1,18})/undo", bulk.undo, "bulk-undo"),

@@ -24,6 +24,7 @@ from quotas.selectors import live_claims
 
 FILTERS = ("q", "state", "stage", "tier", "kind", "area", "lead", "model", "late")
 MOST_IDS = 500
+MOST_SORT_KEYS = 10
 
 
 class TableFilter(ProjectFilter):
@@ -55,13 +56,17 @@ class TableFilter(ProjectFilter):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """``columns`` are choices of ``columns.ORDER``, ``sort`` its columns with their direction."""
+    """``columns`` are choices of ``columns.ORDER`` from the left, ``sort`` its columns with their direction."""
 
     columns: tuple[str, ...]
     sort: tuple[tuple[Column, bool], ...]
     ids: frozenset[int]
     """Only these of what is seen; empty: all."""
     is_filtered: bool
+
+    @property
+    def sort_keys(self) -> tuple[tuple[str, bool], ...]:
+        return tuple((column.key, is_down) for column, is_down in self.sort)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -95,18 +100,24 @@ def in_order(rows: list[Row], sort: Sequence[tuple[Column, bool]]) -> list[Row]:
 
 
 def _columns(query: QueryDict) -> tuple[str, ...]:
-    asked = [key for part in query.getlist("columns") for key in part.split(",") if key]
+    """``columns=used,tier`` in the order as written; named one by one, as boxes that are ticked, in the usual one."""
+    lists = [[key for key in part.split(",") if key] for part in query.getlist("columns")]
+    asked = list(dict.fromkeys(key for part in lists for key in part))
     for key in asked:
         if key not in ORDER:
             raise Invalid({"columns": _refusal(key, ORDER)})
+    if len(lists) > 1:
+        asked.sort(key=ORDER.index)
     return tuple(asked) or DEFAULT
 
 
 def _sort(asked: str) -> list[tuple[Column, bool]]:
-    terms = []
-    for key in [part for part in asked.split(",") if part][:10]:
-        terms.append((_sort_column(key.removeprefix("-")), key.startswith("-")))
-    return terms
+    """Each column once: what was sorted by before decides nothing a second time."""
+    terms: dict[str, tuple[Column, bool]] = {}
+    for part in [part for part in asked.split(",") if part][:MOST_SORT_KEYS]:
+        key = part.removeprefix("-")
+        terms.setdefault(key, (_sort_column(key), part.startswith("-")))
+    return list(terms.values())
 
 
 def _sort_column(key: str) -> Column:

@@ -1,6 +1,6 @@
 """The columns of the table: what each needs, shows, sorts by, sums to and exports. One list for all of it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import Any
@@ -280,20 +280,20 @@ def choices() -> list[tuple[str, str]]:
     return [(key, str(GROUPS[key][0] if key in GROUPS else SINGLE[key].label)) for key in ORDER]
 
 
-def columns(chosen: Sequence[str], gpu_models: Sequence[str]) -> list[Column]:
-    """The columns shown: the name always, groups spread over the models."""
+def columns(chosen: Sequence[str], gpu_models: Mapping[str, str]) -> list[Column]:
+    """The columns shown, in the order chosen: the name always, groups spread over the models (by title)."""
     return [NAME, *_spread(chosen, gpu_models)]
 
 
-def _spread(chosen: Sequence[str], gpu_models: Sequence[str]) -> Iterator[Column]:
-    for key in ORDER:
-        if key in chosen and key in GROUPS:
-            yield from (by_model(key, name, is_first=not index) for index, name in enumerate(gpu_models))
-        elif key in chosen:
+def _spread(chosen: Sequence[str], gpu_models: Mapping[str, str]) -> Iterator[Column]:
+    for key in chosen:
+        if key in GROUPS:
+            yield from (by_model(key, *pair, is_first=not index) for index, pair in enumerate(gpu_models.items()))
+        else:
             yield SINGLE[key]
 
 
-def by_model(group: str, gpu_model: str, *, is_first: bool = False) -> Column:
+def by_model(group: str, gpu_model: str, label: str = "", *, is_first: bool = False) -> Column:
     """The column of one GPU model; its sort key is ``models:H100``."""
     attribute = GROUPS[group][1]
 
@@ -303,7 +303,7 @@ def by_model(group: str, gpu_model: str, *, is_first: bool = False) -> Column:
     draw = cells.limit if attribute == "limit" else cells.amount
     return Column(
         f"{group}:{gpu_model}",
-        gpu_model,
+        label or gpu_model,
         lambda row, at: draw(value(row)),
         value,
         need="quota",

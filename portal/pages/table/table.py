@@ -1,18 +1,20 @@
 """The table as data: the same for the screen and for its export."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.http import QueryDict
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from accounts.models import Person
+from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import local_day, organisation_zone
 from portal.pages.table import address, rows
-from portal.pages.table.columns import Column, Moment, columns
+from portal.pages.table.columns import GROUPS, Column, Moment, columns
 from portal.pages.table.rows import Row
 from projects.policies import visible_to
 
@@ -26,14 +28,18 @@ class Table:
     rows: Sequence[Row]
     columns: Sequence[Column]
     at: Moment
-
-    @property
-    def gpu_models(self) -> list[str]:
-        return _models(self.rows)
+    gpu_models: Mapping[str, str]
+    """Every model of the catalogue with its short title."""
 
     def sums(self) -> list[tuple[str, str]]:
-        """Class and text of each cell of the row of sums."""
-        return [(column.css, column.total(self.rows, self.at) if column.total else "") for column in self.columns]
+        """Class and text of each cell of the row of sums. The cell before a group of models says what they sum."""
+        after = [column.group for column in self.columns[1:]] + [""]
+        return [
+            (cell_class(column), column.total(self.rows, self.at))
+            if column.total
+            else (f"{cell_class(column)} end", _caption(following) if following != column.group else "")
+            for column, following in zip(self.columns, after, strict=True)
+        ]
 
     def body(self, page: Sequence[Row]) -> SafeString:
         """The rows of a page as markup; every cell is escaped where it is made."""
@@ -54,6 +60,10 @@ def cell_class(column: Column) -> str:
     return column.css.split("is-model")[0].strip()
 
 
+def _caption(group: str) -> str:
+    return {"guaranteed": _("guaranteed"), "used": _("used"), "limit": _("limit")}[GROUPS[group][1]] if group else ""
+
+
 def table_for(person: Person, query: QueryDict) -> Table:
     """Raises ``Invalid`` for what the address may not ask."""
     asked, visible = address.read(query), visible_to(person)
@@ -64,8 +74,20 @@ def table_for(person: Person, query: QueryDict) -> Table:
     now = clock.now()
     at = Moment(now, local_day(now), organisation_zone(), get_language() or "")
     ordered = address.in_order(found, asked.sort)
-    return Table(asked, everything, ordered, columns(asked.columns, _models(found)), at)
+    titles = gpu_model_titles()
+    held = {name: title for name, title in titles.items() if any(name in row.models for row in found)}
+    return Table(asked, everything, ordered, columns(asked.columns, held), at, titles)
 
 
-def _models(found: Sequence[Row]) -> list[str]:
-    return sorted({name for row in found for name in row.models})
+VENDORS = ("NVIDIA ", "AMD Instinct ", "AMD ")
+"""Left out of a column's head: the model's own name says it all, and a head has 40 pixels."""
+
+
+def gpu_model_titles() -> dict[str, str]:
+    """The catalogue's models by name, each with its short title."""
+    rows = GpuModel.objects.order_by("name").values_list("name", "title")
+    return {name: _short(title) or name for name, title in rows}
+
+
+def _short(title: str) -> str:
+    return next((title.removeprefix(vendor) for vendor in VENDORS if title.startswith(vendor)), title)

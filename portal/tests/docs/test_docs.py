@@ -45,6 +45,9 @@ PART_OF = {
     "OutboxEvent": "outbox",
     "OutboxDelivery": "outbox",
     "IdempotencyKey": "idempotency key",
+    "SavedView": "saved view",
+    "DefaultView": "saved view",
+    "BulkChange": "bulk change",
     "FormDraft": "form draft",
 }
 """A class whose noun is explained under another word: which."""
