@@ -10,7 +10,8 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r")
 """What makes a spreadsheet read a text as a formula."""
 _MARK = "'"
 _ESCAPE = re.compile(r"_x(?=[0-9A-Fa-f]{4}_)")
-_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_ESCAPED = re.compile(r"_x(?![dD][89abAB])([0-9A-Fa-f]{4})_")
+"""Halves of surrogate pairs are left: no text has them."""
 
 
 def safe(text: str) -> str:

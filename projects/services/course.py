@@ -3,11 +3,11 @@
 from accounts.models import Person
 from kernel import audit, outbox
 from kernel.states import transition
-from kernel.unit import unit_of_work
+from kernel.unit import lock, unit_of_work
 from projects import policies
-from projects.models import Project
-from projects.services.acts import begin, bounded, needed
-from projects.states import DONE
+from projects.models import Project, ProjectChange
+from projects.services.acts import as_now, begin, bounded, needed
+from projects.states import DONE, ProjectState
 
 
 def project_suspend(*, actor: Person | None, project_id: int, reason: str) -> Project:
@@ -35,6 +35,23 @@ def project_close(*, actor: Person | None, project_id: int, reason: str) -> Proj
         someone, project = begin(actor, project_id, "close")
         _step(project, "close", someone, needed(reason), topic="project.closed")
     return project
+
+
+def project_close_untouched(*, actor: Person | None, project_id: int, reason: str) -> bool:
+    """Close a draft if nothing happened to it since it was registered, and say whether it was closed.
+
+    Locks the project. Whoever may not close it any more leaves it as it is.
+    """
+    with unit_of_work():
+        someone = as_now(actor)
+        project: Project = lock({Project: [project_id]})[Project][project_id]
+        is_new = project.state == ProjectState.DRAFT and project.updated_at == project.created_at
+        # The one line of a new project is that its lead joined.
+        is_untouched = is_new and ProjectChange.objects.filter(project=project).count() <= 1
+        if not is_untouched or not policies.may(someone, "close", project):
+            return False
+        _step(project, "close", someone, needed(reason), topic="project.closed")
+    return True
 
 
 def _step(project: Project, event: policies.Action, actor: Person, reason: str, *, topic: str) -> None:
