@@ -24,6 +24,10 @@ from kernel.heat import Cell
 from kernel.toasts import Act
 
 FOLDER = "portal/design"
+MODELS = (
+    *("H200", "H100", "A100", "L40S", "H800", "A800", "H20", "B200", "B300", "GB200", "L20", "RTX 4090"),
+    *("MI300X", "Ascend 910B", "V100", "T4"),
+)
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,7 @@ def _samples() -> dict[str, Any]:
         "steps_of_space": (4, 8, 12, 16, 20, 24, 28, 32, 36, 48),
         "states": looks.known_states(),
         "boxed": ("running", "queued", "failed", "preempted", "closed", "unknown"),
-        "models": ("H200", "H100", "A100", "L40S", "H800", "A800", "H20", "B200", "B300", "GB200", "L20", "RTX 4090")
-        + ("MI300X", "Ascend 910B", "V100", "T4"),
+        "models": MODELS,
         "bars": _bars(),
         "sparks": _sparks(),
         "nodes": _nodes(),

@@ -94,7 +94,8 @@
     }
 
     async poll() {
-      if (!this.root.isConnected || !this.root.dataset.pollUrl) return;
+      if (!this.root.isConnected) return;
+      if (!this.root.dataset.pollUrl) return this.mark("ended"); // given whole
       try {
         const answer = await fetch(this.url(this.root.dataset.pollUrl), { credentials: "same-origin" });
         if (!answer.ok) throw new Error(String(answer.status));
