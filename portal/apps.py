@@ -10,9 +10,10 @@ class PortalConfig(AppConfig):
 
     def ready(self) -> None:
         from kernel import health
-        from portal import impact, probes
+        from portal import impact, probes, tab_counts
 
         health.register("database", probes.database)
         health.register("broker", probes.broker)
         health.register("workers", probes.workers)
         impact.register()
+        tab_counts.register()

@@ -76,6 +76,11 @@ class MilestoneFact:
     is_overdue: bool
 
     @property
+    def pk(self) -> int:
+        """Named as a row's, for templates that show either."""
+        return self.id
+
+    @property
     def standing(self) -> str:
         """The same for people: met, overdue, slipped (moved later, its day still ahead) or due."""
         if self.is_overdue:

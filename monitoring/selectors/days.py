@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection
 
@@ -41,6 +42,7 @@ class Days:
 
     values: list[float | None]
     mean_pct: float | None
+    readings: int
 
 
 def models_days(
@@ -48,7 +50,7 @@ def models_days(
 ) -> dict[tuple[int, int], Days]:
     """Utilisation of the GPUs held, by project and GPU model; a pair that held none is absent. One statement."""
     step_s = (end - start).total_seconds() / steps
-    asked = {"ids": list(project_ids), "start": start, "end": end, "step": step_s}
+    asked: dict[str, Any] = {"ids": list(project_ids), "start": start, "end": end, "step": step_s}
     with connection.cursor() as cursor:
         cursor.execute(_QUERY, {**asked, "lately": end - LATELY})
         rows = cursor.fetchall()
@@ -62,4 +64,4 @@ def _days(found: dict[int, tuple[float, int]], steps: int) -> Days:
     known = {step: total / count for step, (total, count) in found.items() if count}
     count = sum(count for _total, count in found.values())
     mean = sum(total for total, _count in found.values()) / count if count else None
-    return Days([known.get(step) for step in range(steps)], mean)
+    return Days([known.get(step) for step in range(steps)], mean, count)

@@ -26,6 +26,11 @@ class Allotment:
         return max(self.used, self.guaranteed) if self.limit is None else self.limit
 
     @property
+    def over(self) -> float:
+        """GPUs above the guarantee: they run on what is idle and give way."""
+        return max(0.0, self.used - self.guaranteed)
+
+    @property
     def is_over(self) -> bool:
         """Runs on idle capacity above the guarantee."""
         return self.used > self.guaranteed
@@ -50,9 +55,10 @@ class Allotments:
         return max((row.bar_limit for row in self.rows), default=1) or 1
 
 
-def allotments(project_ids: Collection[int]) -> dict[int, Allotments]:
-    """By project; a project that holds and uses nothing has no rows. Three statements."""
-    names = dict(GpuModel.objects.values_list("pk", "name"))
+def allotments(project_ids: Collection[int], names: dict[int, str] | None = None) -> dict[int, Allotments]:
+    """By project; a project that holds and uses nothing has no rows. Three statements, without ``names`` of models
+    given."""
+    names = dict(GpuModel.objects.values_list("pk", "name")) if names is None else names
     quotas = quotas_at(clock.now(), project_ids)
     used = used_now(project_ids)
     keys = {(project, model) for project, resource, model in quotas if resource == Resource.GPU and model is not None}

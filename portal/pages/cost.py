@@ -49,6 +49,13 @@ class Spent:
     def unpriced_hours(self) -> float:
         return self.unpriced / MILLI_SECONDS_PER_GPU_HOUR
 
+    def include(self, other: "Spent") -> None:
+        """Add what another sum holds."""
+        self.milli_seconds += other.milli_seconds
+        self.unpriced += other.unpriced
+        for currency, money in other.amounts.items():
+            self.amounts[currency] = self.amounts.get(currency, Decimal(0)) + money
+
     def add(self, milli_seconds: int, cut: PriceSegment) -> None:
         self.milli_seconds += milli_seconds
         if cut.price is None:

@@ -1,9 +1,10 @@
-"""Home: what waits for me, my projects, my jobs; for directors and admins also the whole supply."""
+"""Home: what needs one now. Leads and researchers see their projects and jobs, organisation roles the whole first."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
+from django.db.models import Count, Min, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -11,20 +12,27 @@ from django.views.decorators.http import require_GET
 from accounts.models import Person, Role
 from accounts.policies import has_role, require_signed_in
 from kernel import clock
-from kernel.calendar import local_day
+from kernel.calendar import day_bounds, local_day
+from kernel.intervals import Interval
 from monitoring.selectors.latest import NOTHING_HELD, Utilisation, projects_now
 from portal.pages.allotment import Allotment, allotments
+from portal.pages.cost import NOTHING, Cost, Spent, spent_by
 from portal.pages.jobs import counted, job_rows
 from portal.pages.news import news_for
-from portal.pages.supply import supply_now
+from portal.pages.supply import Supply, supply_now
+from portal.pages.waiting import counted as waiting_count
 from portal.pages.waiting import waiting_for
 from projects.models import Milestone, Project, Tier
+from projects.policies import SEES_ALL
 from projects.policies import visible_to as visible_projects
 from projects.selectors import tier_at
 from projects.states import ProjectState
+from scheduling.models import Job
 from scheduling.selectors import listed
+from scheduling.selectors.pieces import pieces_between
+from scheduling.states import LIVE, JobState
 
-MOST_JOBS = 15
+MOST_JOBS = 12
 MOST_PROJECTS = 20
 SHOWN = (ProjectState.ACTIVE, ProjectState.SUBMITTED, ProjectState.SUSPENDED, ProjectState.DRAFT)
 
@@ -38,6 +46,31 @@ class ProjectRow:
     utilisation: Utilisation
     milestone: Milestone | None
     is_late: bool
+    days_late: int
+
+
+@dataclass(frozen=True, slots=True)
+class Organisation:
+    """The whole at a glance, for those who look at it."""
+
+    projects: dict[str, int]
+    jobs: dict[str, int]
+    waits_since: Any
+    supply: list[Supply]
+
+    @property
+    def total(self) -> Supply:
+        return Supply.total(self.supply)
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """This month so far: each project that cost anything, and all of them."""
+
+    first: date
+    rows: list[tuple[Project, Cost]]
+    whole: Cost
+    currency: str
 
 
 @require_GET
@@ -46,22 +79,26 @@ def home(request: HttpRequest) -> HttpResponse:
     person = require_signed_in(request.user)
     projects = _own_projects(person)
     jobs = job_rows(listed(person).filter(owner=person), MOST_JOBS)
-    sees_supply = has_role(person, Role.DIRECTOR, Role.ADMIN, Role.AUDITOR)
+    sees_all = has_role(person, *SEES_ALL)
     rows = _project_rows(projects)
-    supply = supply_now() if sees_supply else []
+    waiting = waiting_for(person)
+    organisation = _organisation(person) if sees_all else None
     context: dict[str, Any] = {
         "today": local_day(clock.now()),
-        "waiting": waiting_for(person),
+        "waiting": waiting,
+        "waiting_count": waiting_count(waiting),
         "projects": rows,
         "scale": max((row.total.bar_limit for row in rows), default=1) or 1,
         "jobs": jobs,
         "job_counts": counted(jobs),
-        "supply": supply,
-        "supply_scale": max((row.capacity for row in supply), default=1) or 1,
-        "sees_supply": sees_supply,
-        "news": news_for(person, projects),
+        "organisation": organisation,
+        "supply_scale": max((row.capacity for row in organisation.supply), default=1) or 1 if organisation else 1,
+        "spending": _spending(projects) if projects else None,
+        "news": news_for(person, projects, sees_all=sees_all),
         "can_submit_jobs": any(project.state == ProjectState.ACTIVE for project in projects),
         "is_admin": has_role(person, Role.ADMIN),
+        "is_director": has_role(person, Role.DIRECTOR),
+        "reads_audit": has_role(person, Role.ADMIN, Role.AUDITOR),
     }
     return render(request, "portal/home.html", context)
 
@@ -76,8 +113,7 @@ def _project_rows(projects: list[Project]) -> list[ProjectRow]:
     if not ids:
         return []
     tiers, held, now = tier_at(ids, clock.now()), allotments(ids), projects_now(ids)
-    milestones = _next_milestones(ids)
-    today = local_day(clock.now())
+    milestones, today = _next_milestones(ids), local_day(clock.now())
     return [
         ProjectRow(
             project,
@@ -86,9 +122,11 @@ def _project_rows(projects: list[Project]) -> list[ProjectRow]:
             bool(held[project.pk].rows),
             now.get(project.pk, NOTHING_HELD),
             milestones.get(project.pk),
-            _is_late(milestones.get(project.pk), today),
+            late > timedelta(),
+            late.days,
         )
         for project in projects
+        for late in [_lateness(milestones.get(project.pk), today)]
     ]
 
 
@@ -100,5 +138,33 @@ def _next_milestones(project_ids: list[int]) -> dict[int, Milestone]:
     return found
 
 
-def _is_late(milestone: Milestone | None, today: date) -> bool:
-    return milestone is not None and milestone.due_on < today
+def _lateness(milestone: Milestone | None, today: date) -> timedelta:
+    return today - milestone.due_on if milestone is not None else timedelta()
+
+
+def _organisation(person: Person) -> Organisation:
+    """Ten statements."""
+    states = visible_projects(person).order_by().values_list("state").annotate(count=Count("pk"))
+    jobs = Job.objects.aggregate(
+        running=Count("pk", filter=Q(state__in=LIVE)),
+        waiting=Count("pk", filter=Q(state=JobState.QUEUED)),
+        since=Min("queued_at", filter=Q(state=JobState.QUEUED)),
+    )
+    return Organisation(dict(states), jobs, jobs["since"], supply_now())
+
+
+def _spending(projects: list[Project]) -> Spending | None:
+    """None where nothing was spent on real GPUs this month. Two statements."""
+    now = clock.now()
+    first = local_day(now).replace(day=1)
+    within = Interval(day_bounds(first).start, now)
+    spent = spent_by(pieces_between(within.start, now, [p.pk for p in projects]), within, lambda piece: piece.project)
+    if not spent:
+        return None
+    whole = Spent()
+    for part in spent.values():
+        whole.include(part)
+    currencies = list(whole.amounts)
+    rows = [(project, spent[project.pk].cost if project.pk in spent else NOTHING) for project in projects]
+    shown = [(project, cost) for project, cost in rows if cost is not NOTHING]
+    return Spending(first, shown, whole.cost, currencies[0] if len(currencies) == 1 else "")

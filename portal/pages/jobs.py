@@ -32,9 +32,15 @@ def job_rows(jobs: QuerySet[Job], most: int) -> list[JobRow]:
         default=Value(2),
         output_field=IntegerField(),
     )
-    rows = list(with_start(jobs.filter(recent)).annotate(rank=rank).order_by("rank", "-submitted_at", "-pk")[:most])
-    now = jobs_now([job.pk for job in rows])
-    return [JobRow(job, now.get(job.pk, NOTHING_HELD), _ends_at(job)) for job in rows]
+    return rows_of(
+        list(with_start(jobs.filter(recent)).annotate(rank=rank).order_by("rank", "-submitted_at", "-pk")[:most])
+    )
+
+
+def rows_of(jobs: list[Job]) -> list[JobRow]:
+    """These jobs with what their GPUs do now. One statement."""
+    now = jobs_now([job.pk for job in jobs])
+    return [JobRow(job, now.get(job.pk, NOTHING_HELD), _ends_at(job)) for job in jobs]
 
 
 def counted(rows: Iterable[JobRow]) -> dict[str, int]:

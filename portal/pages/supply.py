@@ -1,5 +1,6 @@
 """Promised against used, per GPU model, for those who look at the whole organisation."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import Count, Q
@@ -25,6 +26,26 @@ class Supply:
     capacity: int
     down: int
     simulated: int
+
+    @classmethod
+    def total(cls, rows: Iterable["Supply"]) -> "Supply":
+        """All models together."""
+        found = list(rows)
+        return cls(
+            "",
+            sum(row.used for row in found),
+            sum(row.promised for row in found),
+            sum(row.usable for row in found),
+            sum(row.reserve for row in found),
+            sum(row.capacity for row in found),
+            sum(row.down for row in found),
+            sum(row.simulated for row in found),
+        )
+
+    @property
+    def used_pct(self) -> float | None:
+        """Of what is promised; None where nothing is."""
+        return 100 * self.used / self.promised if self.promised else None
 
 
 def supply_now() -> list[Supply]:

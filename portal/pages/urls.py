@@ -2,7 +2,7 @@
 
 from django.urls import re_path
 
-from portal.pages import cluster, design, form_drafts, home, registration, search
+from portal.pages import cluster, design, form_drafts, home, lanes, registration, search
 from portal.pages.bulk import pages as bulk
 from portal.pages.project import by_model, cost_page, jobs, overview, use
 from portal.pages.table import export, listing
@@ -16,9 +16,14 @@ urlpatterns = [
     re_path(r"^$", home.home, name="home"),
     page(PROJECT, overview.project, "project"),
     page(PROJECT + r"/use", use.use, "project-use"),
+    page(PROJECT + r"/allotment", by_model.part, "project-allotment"),
+    page(PROJECT + r"/jobs", jobs.jobs, "project-jobs"),
+    page(PROJECT + r"/cost", cost_page.cost, "project-cost"),
+    page(PROJECT + r"/cost/csv", cost_page.cost_csv, "project-cost-csv"),
     page(r"^cluster", cluster.cluster, "cluster"),
     page(NODE, cluster.node, "node"),
     page(NODE + r"/(?P<name>drain|undrain|maintain|remove|declare-lost)", cluster.node_act, "node-act"),
+    page(r"^lanes", lanes.lanes, "lanes"),
     page(r"^search", search.search, "search"),
     page(r"^design", design.design, "design"),
 ]

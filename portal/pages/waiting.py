@@ -1,6 +1,7 @@
-"""What waits for a person: each with where to answer it."""
+"""What waits for a person: each with where to answer it, oldest first."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db.models import Q
@@ -10,14 +11,23 @@ from django.utils.translation import ngettext
 
 from accounts.models import Person, Role
 from accounts.policies import has_role
-from kernel import clock
+from inventory.models import Node
+from inventory.states import NodeState
+from kernel import clock, form_drafts
 from kernel.calendar import local_day
-from projects.models import Milestone, Project, ProjectRole
+from kernel.formats import duration
+from portal.pages.answering import typical_answer
+from projects.models import Membership, Milestone, Project, ProjectRole
 from projects.policies import visible_to as visible_projects
-from projects.selectors import ProjectDetail
+from projects.selectors import MilestoneFact, ProjectDetail
 from projects.states import ProjectState
+from quotas.models import Resource
+from quotas.selectors import live_claims
 
-MOST = 20
+MOST = 200
+SHOWN = 5
+"""So many of a kind stand open; the rest folds with its count."""
+SOON = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +37,142 @@ class Waiting:
     icon: str
     title: str
     about: str
-    url: str
-    label: str
+    url: str = ""
+    label: str = ""
     since: datetime | None = None
     late: str = ""
+    tone: str = "waiting"
+    project_id: int = 0
+    milestone: MilestoneFact | Milestone | None = None
+    may_answer: bool = False
 
 
-def waiting_for(person: Person) -> list[Waiting]:
-    """Submissions to decide, own drafts to finish, milestones to answer. Three statements."""
-    return [*_submissions(person), *_milestones(person), *_drafts(person)]
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What waits of one kind: the oldest stand open, the rest folds."""
+
+    title: str
+    rows: Sequence[Waiting]
+    shown: int = field(default=SHOWN)
+
+    @property
+    def open(self) -> Sequence[Waiting]:
+        return self.rows[: self.shown]
+
+    @property
+    def folded(self) -> Sequence[Waiting]:
+        return self.rows[self.shown :]
+
+
+def waiting_for(person: Person) -> list[Group]:
+    """Submissions to decide, milestones to answer, registrations to finish; kinds without any are left out."""
+    groups = (
+        Group(_("Registrations to decide"), _submissions(person)),
+        Group(_("Approved, without a quota"), _without_quota(person)),
+        Group(_("Nodes to look at"), _nodes(person)),
+        Group(_("Milestones to answer for"), _milestones(person)),
+        Group(_("Your unfinished registrations"), [*_drafts(person), *_forms(person)]),
+    )
+    return [group for group in groups if group.rows]
+
+
+def _without_quota(person: Person) -> list[Waiting]:
+    """Approved and not one GPU promised: an admin grants it, or says why not. Never one's own."""
+    if not has_role(person, Role.ADMIN):
+        return []
+    gpus = live_claims().filter(resource=Resource.GPU, project__isnull=False, during__contains=clock.now())
+    own = Membership.objects.filter(person=person).values("project")
+    rows = visible_projects(person).filter(state=ProjectState.ACTIVE).exclude(pk__in=own)
+    rows = rows.exclude(pk__in=gpus.values("project")).order_by("updated_at", "pk")
+    return [
+        Waiting(
+            "quotas",
+            _("Grant a quota to “%(project)s”") % {"project": row.name},
+            _("until then its jobs cannot be submitted"),
+            f"{reverse('quotas:grant')}?project={row.pk}",
+            _("Grant"),
+            since=row.updated_at,
+        )
+        for row in rows[:MOST]
+    ]
+
+
+def _nodes(person: Person) -> list[Waiting]:
+    """What an admin has to repair or clear: nodes that fell silent or are suspect."""
+    if not has_role(person, Role.ADMIN):
+        return []
+    rows = Node.objects.filter(state__in=(NodeState.DOWN, NodeState.SUSPECT)).select_related("pool")
+    return [_node(row) for row in rows.order_by("last_seen_at", "pk")[:MOST]]
+
+
+def _node(row: Node) -> Waiting:
+    is_down = row.state == NodeState.DOWN
+    title = _("%(node)s is down") if is_down else _("%(node)s is suspect")
+    return Waiting(
+        "node-lost" if is_down else "alert",
+        title % {"node": row.name},
+        row.pool.title,
+        reverse("node", args=[row.pk]),
+        _("Open"),
+        since=row.last_seen_at,
+        tone="bad" if is_down else "waiting",
+    )
+
+
+def _forms(person: Person) -> list[Waiting]:
+    """Forms that were begun and not sent yet."""
+    return [
+        Waiting("draft", row.title, _("typed, not sent yet"), row.address, _("Go on"), since=row.saved_at, tone="none")
+        for row in form_drafts.unfinished(person.pk)
+    ]
 
 
 def of_project(detail: ProjectDetail) -> list[Waiting]:
-    """The same for one project's page; what it needs has been read with the project. No statement."""
+    """What waits about one project, and for whom: late and near milestones, the decision, the question."""
     project, today = detail.project, local_day(clock.now())
-    late = [
-        _line(row.name, project, today - row.due_on)
-        for row in detail.milestones
-        if row.met_on is None and row.due_on < today and "edit" in detail.can
-    ]
+    found: list[Waiting] = []
+    if project.state == ProjectState.SUBMITTED:
+        found.append(_decision(detail))
+    if project.state == ProjectState.DRAFT and "submit" in detail.can:
+        found.append(_draft(project))
+    if project.state in (ProjectState.ACTIVE, ProjectState.SUSPENDED):
+        found += [
+            _due(row, may_answer="edit" in detail.can)
+            for row in detail.milestones
+            if row.met_on is None and row.due_on <= today + SOON
+        ]
+    return found
+
+
+def _decision(detail: ProjectDetail) -> Waiting:
+    """For who decides a button; for everybody else with whom it lies, and how long that usually takes."""
+    project = detail.project
     if "approve" in detail.can:
-        return [_submission(project), *late]
-    if "submit" in detail.can:
-        return [_draft(project), *late]
-    return late
+        return _submission(project)
+    usual = typical_answer()
+    about = _("With the admins and directors")
+    if usual is not None:
+        about = _("With the admins and directors, typical answer %(length)s") % {
+            "length": duration(usual.total_seconds())
+        }
+    return Waiting("approval", _("The decision on the registration"), about, since=project.updated_at)
+
+
+def _due(row: MilestoneFact, *, may_answer: bool) -> Waiting:
+    late = local_day(clock.now()) - row.due_on
+    if late.days > 0:
+        title = _("“%(milestone)s” was due") % {"milestone": row.name}
+        about = _("Met, or a new date?") if may_answer else _("With the lead")
+        return Waiting(
+            "calendar-late", title, about, late=_days_late(late), tone="bad", milestone=row, may_answer=may_answer
+        )
+    title = (
+        _("“%(milestone)s” is due today") % {"milestone": row.name}
+        if not late.days
+        else ngettext("“%(milestone)s” is due in %(days)s day", "“%(milestone)s” is due in %(days)s days", -late.days)
+        % {"milestone": row.name, "days": -late.days}
+    )
+    return Waiting("calendar", title, "", tone="none", milestone=row, may_answer=may_answer)
 
 
 def _submissions(person: Person) -> list[Waiting]:
@@ -61,7 +183,7 @@ def _submissions(person: Person) -> list[Waiting]:
         Q(created_by=person) | Q(submitted_by=person) | Q(memberships__person=person, memberships__left_at__isnull=True)
     )
     rows = visible_projects(person).filter(state=ProjectState.SUBMITTED).exclude(pk__in=Project.objects.filter(own))
-    return [_submission(project) for project in rows.select_related("submitted_by").order_by("updated_at")[:MOST]]
+    return [_submission(project) for project in rows.select_related("submitted_by").order_by("updated_at", "pk")[:MOST]]
 
 
 def _submission(project: Project) -> Waiting:
@@ -76,13 +198,21 @@ def _milestones(person: Person) -> list[Waiting]:
     led = Q(project__memberships__person=person, project__memberships__role=ProjectRole.LEAD)
     led &= Q(project__memberships__left_at__isnull=True, project__state=ProjectState.ACTIVE)
     late = Milestone.objects.filter(led, met_on__isnull=True, due_on__lt=today).select_related("project")
-    return [_line(row.name, row.project, today - row.due_on) for row in late.order_by("due_on", "id")[:MOST]]
+    return [_line(row, today - row.due_on) for row in late.order_by("due_on", "id")[:MOST]]
 
 
-def _line(name: str, project: Project, late: timedelta) -> Waiting:
-    title = _("Was “%(milestone)s” met?") % {"milestone": name}
-    url = reverse("projects:edit", args=[project.pk])
-    return Waiting("calendar-late", title, project.name, url, _("Answer"), late=_days_late(late))
+def _line(row: Milestone, late: timedelta) -> Waiting:
+    title = _("Was “%(milestone)s” met?") % {"milestone": row.name}
+    return Waiting(
+        "calendar-late",
+        title,
+        row.project.name,
+        late=_days_late(late),
+        tone="bad",
+        project_id=row.project_id,
+        milestone=row,
+        may_answer=True,
+    )
 
 
 def _days_late(by: timedelta) -> str:
@@ -91,11 +221,15 @@ def _days_late(by: timedelta) -> str:
 
 def _drafts(person: Person) -> list[Waiting]:
     led = Q(memberships__person=person, memberships__role=ProjectRole.LEAD, memberships__left_at__isnull=True)
-    rows = visible_projects(person).filter(led, state=ProjectState.DRAFT).distinct().order_by("-updated_at")
+    rows = visible_projects(person).filter(led, state=ProjectState.DRAFT).distinct().order_by("updated_at", "pk")
     return [_draft(project) for project in rows[:MOST]]
 
 
 def _draft(project: Project) -> Waiting:
     title = _("Finish and submit “%(project)s”") % {"project": project.name or _("Draft without a name")}
     url = reverse("projects:edit", args=[project.pk])
-    return Waiting("draft", title, _("a draft gets no GPU"), url, _("Go on"), since=project.updated_at)
+    return Waiting("draft", title, _("a draft gets no GPU"), url, _("Go on"), since=project.updated_at, tone="none")
+
+
+def counted(groups: Iterable[Group]) -> int:
+    return sum(len(group.rows) for group in groups)

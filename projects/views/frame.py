@@ -1,5 +1,6 @@
 """What every page about one project shows around its own content."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,12 +31,17 @@ class Step:
     is_danger: bool = False
 
 
-def framed(request: HttpRequest, detail: ProjectDetail, current: str = "") -> dict[str, Any]:
-    """Context of ``projects/project_base.html``: the project, its tabs and the steps that are possible."""
+def framed(
+    request: HttpRequest, detail: ProjectDetail, current: str = "", counts: Mapping[str, int] | None = None
+) -> dict[str, Any]:
+    """Context of ``projects/project_base.html``: the project, its tabs and the steps that are possible.
+
+    ``counts``: of tabs whose number the page knows already.
+    """
     return {
         "detail": detail,
         "project": detail.project,
-        "tabs": tabs(detail, current),
+        "tabs": tabs(detail, current, counts or {}),
         "steps": steps(detail),
         "can": detail.can,
     }
@@ -44,19 +50,43 @@ def framed(request: HttpRequest, detail: ProjectDetail, current: str = "") -> di
 def opened(request: HttpRequest, project_id: int, needed: policies.Action = "read") -> ProjectDetail:
     """The project's detail for a page that needs this right. Raises ``NotFound``, ``Forbidden``."""
     detail = project_detail(request.user, project_id)
-    policies.require(request.user, needed, detail.project)
+    if needed != "read":  # whoever may not read it has not come so far
+        policies.require(request.user, needed, detail.project)
     return detail
 
 
-def tabs(detail: ProjectDetail, current: str) -> list[Tab]:
-    key = [detail.project.pk]
+Counter = Callable[[int], int]
+_counters: dict[str, Counter] = {}
+
+
+def count_on_tab(tab: str, counter: Counter) -> None:
+    """Register, in ``AppConfig.ready``, what counts a tab that only a room above can count."""
+    _counters[tab] = counter
+
+
+def tabs(detail: ProjectDetail, current: str, counts: Mapping[str, int]) -> list[Tab]:
+    """The sub-pages of a project; each stands at every project, so that one finds it where it always is."""
+    pages = (
+        ("overview", "project", _("Overview"), None),
+        ("jobs", "project-jobs", _("Jobs"), None),
+        ("quota", "quotas:project", _("Quota"), None),
+        ("milestones", "projects:milestones", _("Milestones"), len(detail.milestones)),
+        ("suitability", "projects:suitability", _("Suitability"), None),
+        ("members", "projects:members", _("Team"), len(detail.members)),
+        ("cost", "project-cost", _("Cost"), None),
+        ("history", "projects:history", _("History"), None),
+    )
+    pk = detail.project.pk
     return [
-        Tab(reverse("project", args=key), _("Overview"), current == "overview"),
-        Tab(reverse("quotas:project", args=key), _("Quota"), current == "quota"),
-        Tab(reverse("projects:suitability", args=key), _("Suitability"), current == "suitability"),
-        Tab(reverse("projects:members", args=key), _("Team"), current == "members", len(detail.members)),
-        Tab(reverse("projects:history", args=key), _("History"), current == "history"),
+        Tab(reverse(name, args=[pk]), label, current == key, _count(key, pk, counts) if count is None else count)
+        for key, name, label, count in pages
     ]
+
+
+def _count(tab: str, project_id: int, counts: Mapping[str, int]) -> int | None:
+    if tab in counts:
+        return counts[tab]
+    return _counters[tab](project_id) if tab in _counters else None
 
 
 def steps(detail: ProjectDetail) -> list[Step]:

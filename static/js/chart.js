@@ -4,6 +4,9 @@
 // charts with the same data-sync share their cursor; data-every="30" asks again; data-x="off" leaves the time axis to the
 // chart below. An answer may say how much was "held" in each step: where that is 0 a null is no gap, nothing was there.
 // <… data-chart-now="id of the chart"> gets the newest value.
+// "is_stacked" answers are areas on each other, with "lines" ({"label", "kind", "values"}: stepped, null is none) over them and
+// "gaps" ([first, last] step) hatched on top; "at" is when they were right. Elements that name the chart follow it:
+// data-chart-keys gets the legend with the values under the cursor, data-chart-at the time, data-chart-simulated shows.
 (() => {
   const HUES = ["--accent", "--gain", "--waiting", "--paused", "--loss", "--text-2"];
   const zone = document.documentElement.dataset.zone || "UTC";
@@ -81,6 +84,144 @@
     return short;
   };
 
+  const following = (host, name) => document.querySelector(`[data-chart-${name}="${host.id}"]`);
+
+  // Each area from zero to its sum with those below it; the tallest is drawn first.
+  const stacked = (data) => {
+    let below = null;
+    const sums = data.series.map((series) => {
+      below = series.values.map((value, index) => (value ?? 0) + (below ? below[index] : 0));
+      return below;
+    });
+    return sums.reverse();
+  };
+
+  const lineLook = (host, line) =>
+    line.kind === "limit" ? { stroke: colour(host, "var(--text-3)"), width: 1.25, dash: [4, 3] } : { stroke: colour(host, "var(--text)"), width: 1.5 };
+
+  const stackSeries = (host, data) => {
+    const paths = uPlot.paths.stepped({ align: 1 });
+    const points = { show: false };
+    const areas = [...data.series].reverse().map((series) => {
+      const hue = modelHue(host, series.css_class);
+      return { label: series.label, stroke: hue, width: 0, fill: hue.replace("rgb(", "rgba(").replace(")", ", 0.85)"), paths, points };
+    });
+    return [...areas, ...data.lines.map((line) => ({ label: line.label, ...lineLook(host, line), paths, points }))];
+  };
+
+  // What the plot is called at its right edge: each name at its own height, moved apart where they would touch.
+  const endLabels = (data, sums) => {
+    const last = (values) => values.at(-1);
+    const areas = data.series.map((series, index) => {
+      const top = last(sums[data.series.length - 1 - index]);
+      return { text: `${series.label} ${last(series.values)}`, value: last(series.values) ? top - last(series.values) / 2 : null };
+    });
+    const lines = data.lines.map((line) => ({ text: `${line.label} ${last(line.values)}`, value: last(line.values), isStrong: line.kind !== "limit" }));
+    return [...areas, ...lines].filter((label) => label.value !== null && label.value !== undefined);
+  };
+
+  const WIDE = 640;
+  const LINE = 14;
+
+  const stackPlugin = (host, data, sums) => {
+    const tile = hatch(host);
+    const ink = { weak: colour(host, "var(--text-2)"), strong: colour(host, "var(--text)"), ground: colour(host, "var(--bg)") };
+    const font = (weight) => `${weight} ${11 * devicePixelRatio}px ${getComputedStyle(document.body).fontFamily}`;
+
+    const gaps = (u) => {
+      for (const [first, last] of data.gaps ?? []) {
+        const from = u.valToPos(u.data[0][first], "x", true);
+        const to = Math.max(u.valToPos(u.data[0][Math.min(last + 1, u.data[0].length - 1)], "x", true), from + 3);
+        u.ctx.globalAlpha = 0.7;
+        u.ctx.fillStyle = ink.ground;
+        u.ctx.fillRect(from, u.bbox.top, to - from, u.bbox.height);
+        u.ctx.globalAlpha = 1;
+        u.ctx.fillStyle = u.ctx.createPattern(tile, "repeat");
+        u.ctx.fillRect(from, u.bbox.top, to - from, u.bbox.height);
+      }
+    };
+    const names = (u) => {
+      if (host.clientWidth < WIDE) return;
+      const placed = endLabels(data, sums).map((label) => ({ ...label, y: u.valToPos(label.value, "y", true) }));
+      placed.sort((a, b) => a.y - b.y);
+      placed.forEach((label, index) => {
+        if (index) label.y = Math.max(label.y, placed[index - 1].y + LINE * devicePixelRatio);
+        u.ctx.font = font(label.isStrong ? 600 : 400);
+        u.ctx.fillStyle = label.isStrong ? ink.strong : ink.weak;
+        u.ctx.textBaseline = "middle";
+        u.ctx.textAlign = "left";
+        u.ctx.fillText(label.text, u.bbox.left + u.bbox.width + 8 * devicePixelRatio, label.y);
+      });
+    };
+    return {
+      hooks: {
+        draw: (u) => {
+          gaps(u);
+          names(u);
+        },
+        setCursor: (u) => showKeys(host, data, u.cursor.idx),
+      },
+    };
+  };
+
+  const figure = (value) => (value === null || value === undefined ? "–" : String(Math.round(value * 10) / 10));
+
+  const showKeys = (host, data, index) => {
+    const keys = following(host, "keys");
+    if (!keys) return;
+    const at = index ?? data.length - 1;
+    const parts = [...data.series, ...data.lines.filter((line) => line.values.some((value) => value !== null))].map((part) => {
+      const key = document.createElement("span");
+      key.className = `legend-item ${part.css_class ?? ""}`;
+      const mark = document.createElement("i");
+      mark.className = part.kind ? `legend-${part.kind}` : "legend-area";
+      key.append(mark, `${part.label} ${figure(part.values[Math.min(at, part.values.length - 1)])}`);
+      return key;
+    });
+    if (data.gaps?.length) {
+      const key = document.createElement("span");
+      key.className = "legend-item";
+      const mark = document.createElement("i");
+      mark.className = "legend-gap";
+      key.append(mark, data.gap_label);
+      parts.push(key);
+    }
+    keys.replaceChildren(...parts);
+  };
+
+  const showStack = (host, data) => {
+    const simulated = following(host, "simulated");
+    if (simulated) simulated.hidden = !data.is_simulated;
+    showKeys(host, data, null);
+  };
+
+  // When the figures were right, and that they no longer are.
+  const showAt = (host, isFresh) => {
+    const target = following(host, "at");
+    if (!target || !host.data?.at) return;
+    const time = new Date(host.data.at).toLocaleTimeString("en-GB", { hour12: false, timeZone: zone });
+    target.textContent = `${isFresh ? target.dataset.word : target.dataset.staleWord} ${time}`;
+    target.classList.toggle("is-late", !isFresh);
+  };
+
+  const drawStack = (host, data) => {
+    const start = Date.parse(data.start) / 1000;
+    const rows = [...data.series, ...data.lines];
+    data.length = Math.max(0, ...rows.map((row) => row.values.length));
+    // The last step ends now: its value is drawn up to here.
+    const times = Array.from({ length: data.length }, (_, index) => start + index * data.step_s);
+    times.push(Math.max(times.at(-1) + 1, Date.parse(data.at) / 1000));
+    const sums = stacked(data);
+    const columns = [...sums, ...data.lines.map((line) => line.values)].map((values) => [...values, values.at(-1)]);
+    const shown = options(host, data);
+    shown.plugins = [stackPlugin(host, data, sums)];
+    shown.padding = [null, host.clientWidth < WIDE ? 24 : 116, null, null];
+    shown.series = [shown.series[0], ...stackSeries(host, data)];
+    shown.legend = { show: false };
+    showStack(host, data);
+    host.chart = new uPlot(shown, [times, ...columns], host);
+  };
+
   const showNow = (host, data) => {
     const target = host.id && document.querySelector(`[data-chart-now="${host.id}"]`);
     if (!target) return;
@@ -139,12 +280,16 @@
     const start = Date.parse(data.start) / 1000;
     const length = Math.max(0, ...data.series.map((series) => series.values.length));
     showNow(host, data);
-    const known = data.series.some((series) => series.values.some((value) => value !== null));
+    const known = [...data.series, ...(data.lines ?? [])].some((series) => series.values.some((value) => value !== null && (value || !data.is_stacked)));
     if (!known) {
       const line = document.createElement("p");
       line.className = "help";
       line.textContent = host.dataset.empty ?? "";
       host.append(line);
+      return;
+    }
+    if (data.is_stacked) {
+      drawStack(host, data);
       return;
     }
     const times = Array.from({ length }, (_, index) => start + index * data.step_s);
@@ -157,10 +302,12 @@
       if (!answer.ok) throw new Error(String(answer.status));
       host.data = await answer.json();
       draw(host, host.data);
+      showAt(host, true);
       host.removeAttribute("data-failed");
     } catch {
       // What was drawn stays; the attribute lets the page say that it is no longer current.
       host.dataset.failed = "yes";
+      showAt(host, false);
       if (!host.chart) {
         const line = document.createElement("p");
         line.className = "help";

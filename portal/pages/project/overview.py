@@ -1,33 +1,37 @@
-"""One project: the registry's facts with what it holds, uses and runs."""
+"""The first page of a project: what it holds, uses, costs and runs, and what waits for whom."""
 
-from collections import defaultdict
-from datetime import date, timedelta
+from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import formats
-from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.policies import require_signed_in
 from kernel import clock
 from kernel.calendar import local_day
-from kernel.formats import gpu_hours
-from kernel.looks import model_class
-from monitoring.selectors.latest import NOTHING_HELD, projects_now
-from portal.pages.allotment import allotments
-from portal.pages.columns import Day, Part, day_columns
-from portal.pages.jobs import counted, job_rows
+from portal.pages.jobs import JobRow, counted, job_rows
+from portal.pages.project.by_model import by_model, month_of
+from portal.pages.project.pace import at_this_pace
+from portal.pages.project.standing import standing_of
+from portal.pages.project.use import RANGES, range_asked
 from portal.pages.waiting import of_project
 from projects.selectors import ProjectDetail, history, project_detail
 from projects.states import ProjectState
 from projects.views.frame import framed
-from scheduling.selectors import DayUsage, gpu_hours_by_day, listed
+from scheduling.selectors import listed
+from scheduling.states import OVER
 
-DAYS = 14
 MOST_JOBS = 10
 LATEST = 6
+MOST_PEOPLE = 8
+WITH_USE = frozenset({ProjectState.ACTIVE, ProjectState.SUSPENDED})
+
+
+@dataclass(frozen=True, slots=True)
+class RangeLink:
+    key: str
+    label: str
+    is_current: bool
 
 
 @require_GET
@@ -35,58 +39,40 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
     """The page at ``/projects/<id>/``."""
     person = require_signed_in(request.user)
     detail = project_detail(person, project_id)
-    held = allotments([project_id])[project_id]
-    usage = _usage(project_id)
+    chosen = range_asked(request)
+    month = month_of(project_id)
     jobs = job_rows(listed(person).filter(project=project_id), MOST_JOBS)
+    story = history(detail.project)
     can_grant = _may_grant(detail)
     context = {
-        **framed(request, detail, "overview"),
+        **framed(request, detail, "overview", _open_jobs(jobs)),
         "can_submit_job": "run_jobs" in detail.can,
         "can_grant": can_grant,
         "has_primary": can_grant or "run_jobs" in detail.can,
-        "allotments": held,
-        "utilisation": projects_now([project_id]).get(project_id, NOTHING_HELD),
-        "columns": _columns(usage),
-        "hours": gpu_hours(sum(day.gpu_hours for day in usage)),
-        "hours_simulated": any(day.is_simulated for day in usage),
-        "models_used": sorted({day.gpu_model for day in usage}),
+        "has_use": detail.project.state in WITH_USE,
+        "by_model": by_model(project_id, month, with_days=False),
+        "month": month,
+        "pace": at_this_pace(month.whole, month.first),
+        "ranges": [RangeLink(key, str(stretch.label), key == chosen) for key, stretch in RANGES.items()],
+        "range": chosen,
         "jobs": jobs,
         "job_counts": counted(jobs),
+        "standing": standing_of(detail, story),
         "waiting": of_project(detail),
-        "items": history(detail.project)[::-1][:LATEST],
+        "met": sum(row.met_on is not None for row in detail.milestones),
+        "today": local_day(clock.now()),
+        "people": detail.members[:MOST_PEOPLE],
+        "items": story[::-1][:LATEST],
     }
-    return render(request, "portal/project.html", context)
+    return render(request, "portal/project/overview.html", context)
+
+
+def _open_jobs(jobs: list[JobRow]) -> dict[str, int]:
+    """The number on the tab, where the list here is all of them; those that are not over come first in it."""
+    live = sum(row.job.state not in OVER for row in jobs)
+    return {"jobs": live} if live < MOST_JOBS else {}
 
 
 def _may_grant(detail: ProjectDetail) -> bool:
     """Those who set its tier grant its quota: admins, and never to a project of their own."""
     return detail.project.state == ProjectState.ACTIVE and "set_tier" in detail.can
-
-
-def _usage(project_id: int) -> list[DayUsage]:
-    today = local_day(clock.now())
-    return gpu_hours_by_day(today - timedelta(days=DAYS - 1), today, [project_id])
-
-
-def _columns(usage: list[DayUsage]) -> SafeString:
-    """The last days as columns; a day without use is an empty place: the ledger knows that it was zero."""
-    today = local_day(clock.now())
-    hours: dict[date, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for day in usage:
-        hours[day.day][day.gpu_model] += day.gpu_hours
-    days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
-    total = gpu_hours(sum(day.gpu_hours for day in usage))
-    words = _("GPU-hours per day over %(days)s days, %(total)s together") % {"days": DAYS, "total": total}
-    return day_columns([_day(day, hours[day], today) for day in days], label=words)
-
-
-def _day(day: date, hours: dict[str, float], today: date) -> Day:
-    """The month is said where it begins, and under today."""
-    written = formats.date_format(day, "j M")
-    parts = tuple(
-        Part(amount, model_class(model), f"{written}, {model}: {gpu_hours(amount)}")
-        for model, amount in sorted(hours.items())
-        if amount > 0
-    )
-    is_first = day.day == 1 or day == today - timedelta(days=DAYS - 1) or day == today
-    return Day(written if is_first else str(day.day), parts, gpu_hours(sum(hours.values())), day == today)

@@ -47,7 +47,8 @@ def test_home_shows_an_admin_the_supply_and_foreign_submissions_only(where: worl
     page = shown(people.browser(people.admin()), "/")
     assert "Promised against used" in page
     assert page.count("Decide on") == 1
-    assert "Protein dynamics" not in page
+    assert "Your projects" not in page
+    assert re.search(r"<b>Protein dynamics</b></a> .*Approved|<b>Protein dynamics</b></a> .*approved", page)
 
 
 def test_home_of_somebody_new_says_how_to_begin(where: world.World) -> None:
@@ -68,9 +69,11 @@ def test_the_project_page_composes_quota_use_and_jobs(where: world.World) -> Non
     page = shown(browser, f"/projects/{where.project.pk}/")
     assert "2 used, 4 guaranteed, limit 8" in page
     assert "long-range" in page
-    assert f"/api/v1/telemetry/projects/{where.project.pk}" in page
-    assert "GPU-hours per day over 14 days" in page
-    assert "Was “First result” met?" in page
+    assert f"/projects/{where.project.pk}/use?use=7d" in page
+    assert f"/projects/{where.project.pk}/allotment" in page
+    assert "“First result” was due" in page
+    assert f"/api/v1/telemetry/projects/{where.project.pk}" in shown(browser, f"/projects/{where.project.pk}/jobs")
+    assert "GPU-hours per day over 14 days" in shown(browser, f"/projects/{where.project.pk}/cost")
     stranger = people.browser(people.person())
     assert stranger.get(f"/projects/{where.project.pk}").status_code == 404
 
@@ -100,13 +103,13 @@ def test_milestones_say_in_words_how_they_stand(where: world.World) -> None:
 
 def test_gpu_hours_of_the_project_are_those_of_the_ledger(where: world.World) -> None:
     with clock.frozen(clock.now() + timedelta(hours=3)):
-        page = shown(people.browser(where.lead), f"/projects/{where.project.pk}/")
+        page = shown(people.browser(where.lead), f"/projects/{where.project.pk}/cost")
     assert "6.0 in 14 days" in page
 
 
 def test_the_first_seconds_of_use_are_neither_nothing_nor_a_full_column(where: world.World) -> None:
     with clock.frozen(where.running.submitted_at + timedelta(seconds=5)):
-        page = shown(people.browser(where.lead), f"/projects/{where.project.pk}/")
+        page = shown(people.browser(where.lead), f"/projects/{where.project.pk}/cost")
     assert "&lt; 0.01 in 14 days" in page
     assert 'class="column-scale"' in page
 
@@ -169,6 +172,7 @@ def test_a_script_in_a_name_stays_text(where: world.World) -> None:
 def test_templates_ask_no_database(where: world.World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is read before the page is written; only the frame looks up the roles, where no view has."""
     render, seen = Template.render, {}
+    of_project = [f"/projects/{where.project.pk}{part}" for part in ("", "/jobs", "/cost", "/allotment")]
 
     def statements() -> int:
         return sum("accounts_rolegrant" not in entry["sql"] for entry in connection.queries_log)
@@ -183,11 +187,12 @@ def test_templates_ask_no_database(where: world.World, monkeypatch: pytest.Monke
     monkeypatch.setattr(Template, "render", counting)
     connection.force_debug_cursor = True
     try:
-        for address in ("/", f"/projects/{where.project.pk}", "/cluster", f"/cluster/nodes/{where.node.node.pk}"):
+        for address in ("/", *of_project, "/cluster", f"/cluster/nodes/{where.node.node.pk}"):
             shown(people.browser(where.lead), address)
     finally:
         connection.force_debug_cursor = False
-    assert {"portal/home.html", "portal/project.html", "portal/cluster.html", "portal/node.html"} <= set(seen)
+    assert {f"portal/{name}.html" for name in ("home", "cluster", "node")} <= set(seen)
+    assert {f"portal/project/{name}.html" for name in ("overview", "jobs", "cost", "_allotment")} <= set(seen)
     assert {name: count for name, count in seen.items() if count} == {}
 
 

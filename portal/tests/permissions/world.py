@@ -115,6 +115,7 @@ def build() -> World:
     rows = {**projects, **_jobs(projects["project"], cast["researcher"]), **_people(cast["lead"]), **_machines(cast)}
     rows |= _told(cast["admin"])
     ids_of = {name: row.pk for name, row in rows.items()}
+    ids_of["milestone"] = projects["project"].milestones.earliest("pk").pk
     ids = {
         **ids_of,
         **{f"{name}_id": person.pk for name, person in cast.items()},
