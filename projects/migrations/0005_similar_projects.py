@@ -12,21 +12,27 @@ class Migration(migrations.Migration):
 
     operations = [
         TrigramExtension(),
+        migrations.AddField(
+            model_name="project",
+            name="name_spaced",
+            field=models.GeneratedField(
+                db_persist=True,
+                editable=False,
+                expression=models.Func(
+                    models.F("name"),
+                    models.Value("([\u3400-\u9fff\uf900-\ufaff])"),
+                    models.Value(" \\1 "),
+                    models.Value("g"),
+                    function="regexp_replace",
+                    output_field=models.TextField(),
+                ),
+                output_field=models.TextField(),
+            ),
+        ),
         migrations.AddIndex(
             model_name="project",
             index=django.contrib.postgres.indexes.GinIndex(
-                django.contrib.postgres.indexes.OpClass(
-                    models.Func(
-                        models.F("name"),
-                        models.Value("([\u3400-\u9fff\uf900-\ufaff])"),
-                        models.Value(" \\1 "),
-                        models.Value("g"),
-                        function="regexp_replace",
-                        output_field=models.TextField(),
-                    ),
-                    name="gin_trgm_ops",
-                ),
-                name="project_name_trigrams",
+                fields=["name_spaced"], name="project_name_trigrams", opclasses=["gin_trgm_ops"]
             ),
         ),
         migrations.AddIndex(
