@@ -18,7 +18,7 @@ from scheduling.selectors.usage import (
     DayUsage,
     ModelUse,
     gpu_hours_by_day,
-    gpu_hours_by_project,
+    milli_by_day,
     used_now,
 )
 
@@ -34,7 +34,6 @@ __all__ = [
     "device_shares",
     "drain_impact",
     "gpu_hours_by_day",
-    "gpu_hours_by_project",
     "is_silent",
     "job_detail",
     "job_events",
@@ -42,6 +41,7 @@ __all__ = [
     "listed",
     "log_read",
     "log_size",
+    "milli_by_day",
     "running",
     "used_now",
     "visible_to",

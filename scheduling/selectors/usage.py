@@ -1,18 +1,19 @@
 """What projects use and have used, from allocation intervals: what is held counts, whether or not it computes."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, timedelta
 
-from django.db.models import Q, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db import connection
+from django.db.models import Q, Sum
 
+from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import day_bounds
 from scheduling.engine import MILLI
 from scheduling.metering import by_day, milli_gpu_seconds
-from scheduling.models import Attempt, DeviceAllocation
+from scheduling.models import Attempt
 from scheduling.states import AttemptState
 
 MILLI_SECONDS_PER_GPU_HOUR = MILLI * 3600
@@ -52,37 +53,70 @@ def used_now(project_ids: Iterable[int] | None = None) -> dict[tuple[int, int], 
     return {(project, model): ModelUse(int(total or 0), int(kept)) for project, model, total, kept in sums.order_by()}
 
 
-def gpu_hours_by_day(first: date, last: date, project_ids: Iterable[int] | None = None) -> list[DayUsage]:
+def gpu_hours_by_day(first: date, last: date, project_ids: Collection[int] | None = None) -> list[DayUsage]:
     """GPU time by project, day and model from ``first`` to ``last`` (both included), live ones up to now."""
+    names = dict(GpuModel.objects.values_list("pk", "name"))
+    spent = _spent_by_day(first, last, project_ids, by_model=True)
+    rows = (
+        DayUsage(project, first + timedelta(days=day), names[model or 0], simulated, milli)
+        for (project, model, simulated, day), milli in spent.items()
+    )
+    return sorted(rows, key=lambda row: (row.project, row.day, row.gpu_model, row.is_simulated))
+
+
+def milli_by_day(first: date, last: date, project_ids: Collection[int]) -> dict[int, list[int]]:
+    """The same for many projects at once, by project: one sum of milli-GPU-seconds for every day."""
+    spent: dict[int, list[int]] = {project: [0] * ((last - first).days + 1) for project in project_ids}
+    for (project, _model, _simulated, day), milli in _spent_by_day(first, last, project_ids, by_model=False).items():
+        spent[project][day] += milli
+    return spent
+
+
+_Key = tuple[int, int | None, bool, int]
+"""Project, GPU model, whether simulated, and days since the first."""
+
+
+def _spent_by_day(first: date, last: date, project_ids: Collection[int] | None, *, by_model: bool) -> dict[_Key, int]:
+    """Milli-GPU-seconds, whole as they are charged. One statement: what is freed meanwhile counts once.
+
+    What was freed has been charged by day; what is held has not. Devices that were taken together are one row.
+    """
     start, now = day_bounds(first).start, clock.now()
     end = min(day_bounds(last).end or now, now)
-    totals: dict[tuple[int, date, str, bool], int] = defaultdict(int)
-    for held in _held_between(start, end, project_ids):
-        key = (held.member.attempt.job.project_id, held.device.gpu_model.name, held.device.is_simulated)
-        until = min(_end(held, now), end)
-        for day, piece_start, piece_end in by_day(max(held.allocated_at, start), until):
-            spent = milli_gpu_seconds(held.milli, held.allocated_at, piece_start, piece_end)
-            totals[(key[0], day, key[1], key[2])] += spent
-    return [DayUsage(*key, milli_gpu_seconds=spent) for key, spent in sorted(totals.items())]
+    ids = None if project_ids is None else list(project_ids)
+    spent: dict[_Key, int] = defaultdict(int)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _SPENT, {"first": first, "last": last, "start": start, "end": end, "ids": ids, "by_model": by_model}
+        )
+        for project, model, simulated, day, milli, at, until in cursor.fetchall():
+            if at is None:
+                spent[(project, model, simulated, day)] += milli
+                continue
+            for held_on, piece_start, piece_end in by_day(max(at, start), min(until or now, end)):
+                key = (project, model, simulated, (held_on - first).days)
+                spent[key] += milli_gpu_seconds(milli, at, piece_start, piece_end)
+    return spent
 
 
-def gpu_hours_by_project(first: date, last: date, project_ids: Iterable[int] | None = None) -> dict[int, float]:
-    """GPU-hours by project over these days."""
-    hours: dict[int, float] = defaultdict(float)
-    for usage in gpu_hours_by_day(first, last, project_ids):
-        hours[usage.project] += usage.gpu_hours
-    return dict(hours)
-
-
-def _held_between(start: datetime, end: datetime, project_ids: Iterable[int] | None) -> QuerySet[DeviceAllocation]:
-    ended_at = Coalesce("member__ended_at", "released_at")
-    rows = DeviceAllocation.objects.alias(until=ended_at).filter(allocated_at__lt=end)
-    rows = rows.filter(Q(until__isnull=True) | Q(until__gt=start))
-    if project_ids is not None:
-        rows = rows.filter(member__attempt__job__project__in=list(project_ids))
-    return rows.select_related("device__gpu_model", "member__attempt__job").order_by("pk")
-
-
-def _end(held: DeviceAllocation, now: datetime) -> datetime:
-    """When the project's time on the device was over: the member's end, even where the device came free later."""
-    return held.member.ended_at or held.released_at or now
+_SPENT = """
+    SELECT charge.project_id, CASE WHEN %(by_model)s THEN charge.gpu_model_id END,
+        %(by_model)s AND charge.is_simulated, charge.day - %(first)s::date,
+        sum(charge.milli_gpu_seconds)::bigint, NULL::timestamptz, NULL::timestamptz
+    FROM scheduling_charge AS charge
+    WHERE charge.day BETWEEN %(first)s AND %(last)s AND (%(ids)s::bigint[] IS NULL OR charge.project_id = ANY(%(ids)s))
+    GROUP BY 1, 2, 3, 4
+    UNION ALL
+    SELECT job.project_id, CASE WHEN %(by_model)s THEN device.gpu_model_id END,
+        %(by_model)s AND device.is_simulated, NULL,
+        sum(allocation.milli)::bigint, allocation.allocated_at, member.ended_at
+    FROM scheduling_deviceallocation AS allocation
+    JOIN inventory_device AS device ON device.id = allocation.device_id
+    JOIN scheduling_attemptmember AS member ON member.id = allocation.member_id
+    JOIN scheduling_attempt AS attempt ON attempt.id = member.attempt_id
+    JOIN scheduling_job AS job ON job.id = attempt.job_id
+    WHERE allocation.released_at IS NULL AND allocation.allocated_at < %(end)s
+        AND (member.ended_at IS NULL OR member.ended_at > %(start)s)
+        AND (%(ids)s::bigint[] IS NULL OR job.project_id = ANY(%(ids)s))
+    GROUP BY 1, 2, 3, 6, 7
+"""

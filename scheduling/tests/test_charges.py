@@ -103,7 +103,9 @@ def test_use_by_day_counts_what_still_runs_and_agrees_with_the_charges(freeze: F
     freeze(make.instant("2030-03-02 02:00"))
     live = selectors.gpu_hours_by_day(date(2030, 3, 1), date(2030, 3, 2))
     assert [(row.day.day, row.gpu_hours, row.is_simulated) for row in live] == [(1, 32.0, False), (2, 4.0, False)]
-    assert selectors.gpu_hours_by_project(date(2030, 3, 2), date(2030, 3, 2)) == {project.pk: 4.0}
+    assert selectors.milli_by_day(date(2030, 3, 1), date(2030, 3, 2), [project.pk]) == {
+        project.pk: [32 * HOUR, 4 * HOUR]
+    }
     assert selectors.gpu_hours_by_day(date(2030, 3, 3), date(2030, 3, 9)) == []
     [member] = make.members_of(job)
     fake.end(member.pk)
@@ -113,6 +115,7 @@ def test_use_by_day_counts_what_still_runs_and_agrees_with_the_charges(freeze: F
     assert [row.gpu_hours for row in ended] == [32.0, 4.0]
     assert sum(row.milli_gpu_seconds for row in ended) == sum(c.milli_gpu_seconds for c in Charge.objects.all())
     assert selectors.gpu_hours_by_day(date(2030, 3, 1), date(2030, 3, 9), []) == []
+    assert selectors.milli_by_day(date(2030, 3, 2), date(2030, 3, 3), [project.pk]) == {project.pk: [4 * HOUR, 0]}
 
 
 @pytest.mark.django_db

@@ -1,9 +1,8 @@
 """Rows of the table. Only what the columns shown, sorted or summed by need is asked for."""
 
-from bisect import bisect_right
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -18,8 +17,8 @@ from portal.pages.allotment import Allotment, allotments
 from portal.pages.cost import Cost, costs
 from projects.models import Membership, Milestone, Project, ProjectRole
 from projects.selectors import with_facts
-from scheduling.metering import milli_gpu_seconds
-from scheduling.selectors.pieces import Piece, pieces_between
+from scheduling.selectors import milli_by_day
+from scheduling.selectors.pieces import pieces_between
 from scheduling.selectors.usage import MILLI_SECONDS_PER_GPU_HOUR
 
 SPARK_DAYS, HOURS_DAYS = 14, 30
@@ -102,49 +101,36 @@ def _row(facts: dict[str, Any]) -> Row:
     return row
 
 
-def complete(rows: list[Row], needs: Collection[str]) -> None:
+def complete(rows: list[Row], needs: Collection[str], models: dict[int, str]) -> None:
     """Put on these rows what the needs name: quota, utilisation, hours, cost. At most seven statements."""
     ids = [row.pk for row in rows]
     if "quota" in needs:
-        held = allotments(ids)
+        held = allotments(ids, models)
         for row in rows:
             row.models, row.total = {part.gpu_model: part for part in held[row.pk].rows}, held[row.pk].total
     if "utilisation" in needs:
-        now = projects_now(ids)
+        seen = projects_now(ids)
         for row in rows:
-            row.utilisation = now.get(row.pk)
-    if not {"days", "hours", "cost"}.isdisjoint(needs):
-        _spent(rows, needs)
-
-
-def _spent(rows: list[Row], needs: Collection[str]) -> None:
-    """GPU-hours by day and the cost of this month, both from the same pieces of time."""
+            row.utilisation = seen.get(row.pk)
     now = clock.now()
-    today = local_day(now)
-    back = HOURS_DAYS if "hours" in needs else SPARK_DAYS
-    first, month = today - timedelta(days=back - 1), today.replace(day=1)
-    start = day_bounds(min(first, month) if "cost" in needs else first).start
-    pieces = pieces_between(start, now, [row.pk for row in rows])
-    by_id = {row.pk: row for row in rows}
-    _put_hours(by_id, pieces, first, today)
+    if not {"days", "hours"}.isdisjoint(needs):
+        _put_hours(rows, local_day(now), HOURS_DAYS if "hours" in needs else SPARK_DAYS)
     if "cost" in needs:
-        for pk, cost in costs(pieces, Interval(day_bounds(month).start, now)).items():
-            by_id[pk].cost = cost
+        _put_costs(rows, local_day(now), now)
 
 
-def _put_hours(rows: dict[int, Row], pieces: Iterable[Piece], first: date, today: date) -> None:
-    """Sum the pieces by day; the days' bounds are asked once, not for every piece."""
-    count = (today - first).days + 1
-    edges = [day_bounds(first + timedelta(days=day)).start for day in range(count)]
-    edges.append(day_bounds(today + timedelta(days=1)).start)
-    spent = {pk: [0] * count for pk in rows}
-    for piece in pieces:
-        at, days = max(piece.start, edges[0]), spent[piece.project]
-        day = bisect_right(edges, at) - 1
-        while at < piece.until:
-            until = min(piece.until, edges[day + 1])
-            days[day] += milli_gpu_seconds(piece.milli, piece.allocated_at, at, until)
-            at, day = until, day + 1
-    for pk, days in spent.items():
-        hours = [milli / MILLI_SECONDS_PER_GPU_HOUR for milli in days]
-        rows[pk].days, rows[pk].hours = hours[-SPARK_DAYS:], sum(hours)
+def _put_hours(rows: list[Row], today: date, back: int) -> None:
+    """GPU-hours by day of so many days, today included."""
+    spent = milli_by_day(today - timedelta(days=back - 1), today, [row.pk for row in rows])
+    for row in rows:
+        hours = [milli / MILLI_SECONDS_PER_GPU_HOUR for milli in spent[row.pk]]
+        row.days, row.hours = hours[-SPARK_DAYS:], sum(hours)
+
+
+def _put_costs(rows: list[Row], today: date, now: datetime) -> None:
+    """What the month has cost so far."""
+    within = Interval(day_bounds(today.replace(day=1)).start, now)
+    pieces = pieces_between(within.start, now, [row.pk for row in rows])
+    found = costs(pieces, within)
+    for row in rows:
+        row.cost = found.get(row.pk)

@@ -1,9 +1,12 @@
 """An organisation of hundreds of projects with quotas, use and samples, written in bulk: only to be read."""
 
 import random
+from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID
+
+from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 
 from accounts.models import Person
 from inventory.models import CapacityFact, Device, GpuModel, Node, NodePrice, Pool
@@ -16,7 +19,8 @@ from monitoring.models import GpuLatest
 from projects.models import Membership, Milestone, Project, ProjectRole, ResearchArea, Stage, Tier, TierFact
 from projects.states import ProjectState
 from quotas.models import Claim
-from scheduling.models import Attempt, AttemptMember, DeviceAllocation, Job
+from scheduling.metering import by_day, milli_gpu_seconds
+from scheduling.models import Attempt, AttemptMember, Charge, DeviceAllocation, Job
 from scheduling.states import AttemptState, JobState
 
 MODELS = ("h200", "h100", "a100", "l40s")
@@ -148,6 +152,7 @@ def _hold(made: list[Project], devices: list[Device], chance: random.Random) -> 
     Attempt.objects.bulk_create(part.member.attempt for part in held)
     AttemptMember.objects.bulk_create(part.member for part in held)
     DeviceAllocation.objects.bulk_create(held)
+    Charge.objects.bulk_create(charge for part in held if part.released_at for charge in _charges(part))
     GpuLatest.objects.bulk_create(
         GpuLatest(device=device, at=now, utilisation_pct=chance.randint(20, 98), is_simulated=False)
         for _row, device in active
@@ -183,3 +188,17 @@ def _allocation(row: Project, device: Device, back: int, chance: random.Random) 
     key = UUID(int=row.pk * 1000 + back)
     member = AttemptMember(attempt=attempt, node=device.node, rank=0, launch_key=key, **course)
     return DeviceAllocation(member=member, device=device, milli=1000, allocated_at=start, released_at=end)
+
+
+def _charges(part: DeviceAllocation) -> Iterator[Charge]:
+    """As its release would have written them, without a price."""
+    for day, start, end in by_day(part.allocated_at, part.released_at or part.allocated_at):
+        yield Charge(
+            allocation=part,
+            project=part.member.attempt.job.project,
+            gpu_model=part.device.gpu_model,
+            day=day,
+            during=DateTimeTZRange(start, end),
+            milli_gpu_seconds=milli_gpu_seconds(part.milli, part.allocated_at, start, end),
+            is_simulated=False,
+        )
