@@ -36,13 +36,13 @@ LISTENED_TO = (NodeState.UP, NodeState.SUSPECT)
 """States in which silence makes a node down. A draining node that is silent stays draining."""
 
 
-def capacity_at(at: datetime) -> dict[int, Capacity]:
-    """Accepted capacity and reserve of every GPU model at an instant, whatever the state of its nodes."""
+def capacity_at(at: datetime, gpu_model_ids: Iterable[int] | None = None) -> dict[int, Capacity]:
+    """Accepted capacity and reserve of every GPU model (or these) at an instant, whatever the state of its nodes."""
     facts = CapacityFact.objects.filter(during__contains=at)
     gpus = dict(facts.values_list("gpu_model").annotate(total=Sum("gpus")))
     points = dict(ReserveFact.objects.filter(during__contains=at).values_list("gpu_model_id", "basis_points"))
     capacities = {}
-    for pk in GpuModel.objects.values_list("pk", flat=True):
+    for pk in GpuModel.objects.values_list("pk", flat=True) if gpu_model_ids is None else gpu_model_ids:
         here = int(gpus.get(pk) or 0)
         capacities[pk] = Capacity(here, reserve_gpus(here, points.get(pk, 0)))
     return capacities

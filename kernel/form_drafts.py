@@ -159,8 +159,8 @@ def first(data: Data, name: str) -> str:
 
 
 def plain(lists: Iterable[tuple[str, Sequence[object]]]) -> dict[str, list[str]]:
-    """What a sent form holds (``request.POST.lists()``), as a draft keeps it."""
-    return {name: [str(value) for value in values] for name, values in lists}
+    """What a sent form holds (``request.POST.lists()``), as a draft keeps it; ``_names`` are the form's own."""
+    return {name: [str(value) for value in values] for name, values in lists if not name.startswith("_")}
 
 
 def _checked(typed: Typed) -> dict[str, list[str]]:

@@ -44,6 +44,13 @@ def claim(*, actor: Actor, key: str, fingerprint: str) -> Stored | None:
     return None if kept.status is None else Stored(kept.status, kept.body)
 
 
+def stored(*, actor: Actor, key: str) -> Stored | None:
+    """The answer kept for this key, without taking it."""
+    who = actor_fields(actor)
+    row = IdempotencyKey.objects.filter(actor_type=who["actor_type"], actor_id=who["actor_id"], key=key).first()
+    return None if row is None or row.status is None else Stored(row.status, row.body)
+
+
 def store(*, actor: Actor, key: str, status: int, body: Any) -> None:
     """Keep the answer of the act just done, in its transaction."""
     who = actor_fields(actor)

@@ -94,18 +94,29 @@ def changed_fields(seen: str, now: str) -> list[str]:
 
 def missing_for_submit(project: Project) -> dict[str, str]:
     """What a draft still lacks, as a sentence by field; empty when it can be submitted."""
-    lacks = {
-        "name": (not project.name, _("Give the project a name.")),
-        "goal": (not project.goal.strip(), _("Say what the project is to reach.")),
-        "stage": (not project.stage, _("Say at which stage the work stands.")),
-        "breakthrough": (project.breakthrough is None, _("Estimate the breakthrough potential from 0 to 10.")),
-        "expected_compute": (
-            not project.expected_compute.exists(),
-            _("State the expected GPUs of at least one model."),
-        ),
-        "milestones": (not project.milestones.exists(), _("Name at least one milestone with its date.")),
+    return missing_among(
+        {
+            "name": bool(project.name),
+            "goal": bool(project.goal.strip()),
+            "stage": bool(project.stage),
+            "breakthrough": project.breakthrough is not None,
+            "expected_compute": project.expected_compute.exists(),
+            "milestones": project.milestones.exists(),
+        }
+    )
+
+
+def missing_among(is_stated: Mapping[str, bool]) -> dict[str, str]:
+    """The same from what is stated so far, wherever it stands. A field that is not named counts as missing."""
+    sentences = {
+        "name": _("Give the project a name."),
+        "goal": _("Say what the project is to reach."),
+        "stage": _("Say at which stage the work stands."),
+        "breakthrough": _("Estimate the breakthrough potential from 0 to 10."),
+        "expected_compute": _("State the expected GPUs of at least one model."),
+        "milestones": _("Name at least one milestone with its date."),
     }
-    return {field: text for field, (is_missing, text) in lacks.items() if is_missing}
+    return {field: text for field, text in sentences.items() if not is_stated.get(field)}
 
 
 def _digest(value: Any) -> str:

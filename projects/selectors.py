@@ -158,7 +158,7 @@ def name_is_taken(name: str, *, but: int | None = None) -> bool:
     """Whether another project that is neither rejected nor closed has this name; the database says the last word."""
     over = (ProjectState.REJECTED, ProjectState.CLOSED)
     rows = Project.objects.alias(lower=Lower("name")).filter(lower=Lower(Value(name))).exclude(state__in=over)
-    return rows.exclude(pk=but).exists()
+    return (rows if but is None else rows.exclude(pk=but)).exists()
 
 
 def questions(project: Project) -> list[Question]:

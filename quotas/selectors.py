@@ -69,11 +69,12 @@ def area_quotas_at(at: datetime) -> dict[QuotaKey, Quota]:
     return held
 
 
-def promised_at(at: datetime) -> dict[int, int]:
-    """GPUs guaranteed at an instant by GPU model, whoever holds them; emergency claims apart. 0 for none."""
+def promised_at(at: datetime, gpu_model_ids: Iterable[int] | None = None) -> dict[int, int]:
+    """GPUs guaranteed at an instant by GPU model (all or these), whoever holds them; emergency claims apart."""
     claims = _promises().filter(during__contains=at)
     sums = dict(claims.values_list("gpu_model_id").annotate(total=Sum("guaranteed")))
-    return {pk: int(sums.get(pk) or 0) for pk in GpuModel.objects.values_list("pk", flat=True)}
+    wanted = GpuModel.objects.values_list("pk", flat=True) if gpu_model_ids is None else gpu_model_ids
+    return {pk: int(sums.get(pk) or 0) for pk in wanted}
 
 
 def free_between(gpu_model: GpuModel | int, within: Interval) -> int:

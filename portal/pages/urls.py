@@ -10,6 +10,7 @@ from portal.pages.views import pages as views
 from projects import urls as registry
 from projects.urls import PROJECT, page
 
+KEPT = r"^form-drafts/(?P<key>[0-9a-f-]{36})"
 NODE = r"^cluster/nodes/(?P<node_id>[0-9]{1,18})"
 
 urlpatterns = [
@@ -26,19 +27,22 @@ urlpatterns = [
     page(r"^lanes", lanes.lanes, "lanes"),
     page(r"^search", search.search, "search"),
     page(r"^design", design.design, "design"),
+    page(KEPT, form_drafts.save, "form-draft"),
+    page(KEPT + r"/discard", form_drafts.discard, "form-draft-discard"),
+    page(r"^projects/consequence", registration.consequence, "registration-consequence"),
 ]
 
 registry_patterns = (
     [
         page(r"^projects", listing.listing, "list"),
         page(r"^projects/export/(?P<form>csv|xlsx)", export.export, "export"),
-        *registry.urlpatterns,
-    ],
-    registry.app_name,
-)
-"""The registry's addresses with those of its table, which stands here because it shows what other rooms know."""
         page(r"^projects/views", views.views, "views"),
         page(r"^projects/views/new", views.create, "view-new"),
         page(r"^projects/views/(?P<view_id>[0-9]{1,18})/(?P<name>" + views.ACTS + ")", views.act, "view-act"),
         page(r"^projects/bulk/(?P<field>stage|area)", bulk.change, "bulk"),
         page(r"^projects/bulk/(?P<change_id>[0-9]{1,18})/undo", bulk.undo, "bulk-undo"),
+        *registry.urlpatterns,
+    ],
+    registry.app_name,
+)
+"""The registry's addresses with those of its table, which stands here because it shows what other rooms know."""

@@ -21,11 +21,15 @@ from projects.services.measurements import (
 )
 from projects.services.members import member_add, member_change_role, member_remove
 from projects.services.milestones import milestone_meet, milestone_move, milestone_reopen
+from projects.services.registrations import Sending, registration_create, registration_edit, sent_before
 from projects.services.tiers import tier_set
 
 __all__ = [
+    "EditAsked",
+    "Sending",
     "Stated",
     "area_create",
+    "judge_edits",
     "measurement_confirm",
     "measurement_reject",
     "measurement_revoke",
@@ -48,8 +52,9 @@ __all__ = [
     "project_submit",
     "project_suspend",
     "project_withdraw",
-    "tier_set",
-]
     "projects_edit_many",
     "registration_create",
     "registration_edit",
+    "sent_before",
+    "tier_set",
+]

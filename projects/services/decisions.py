@@ -23,18 +23,23 @@ def project_submit(*, actor: Person | None, project_id: int, answer: str = "") -
     """
     with unit_of_work():
         someone, project = begin(actor, project_id, "submit")
-        Project.machine.target(project.state, "submit")
-        question, said = open_question(project), answer.strip()
-        missing = missing_for_submit(project) | _answer_faults(question, said)
-        if missing:
-            raise Invalid(missing)
-        if question is not None:
-            _answer(question, said, someone)
-        project.submitted_by = someone
-        project.updated_at = clock.now()
-        project.save(update_fields=["submitted_by", "updated_at"])
-        _step(project, "submit", someone, said)
+        submit_locked(project, someone, answer)
     return project
+
+
+def submit_locked(project: Project, someone: Person, answer: str = "") -> None:
+    """The same in a unit that holds the project's lock, for somebody who may submit it."""
+    Project.machine.target(project.state, "submit")
+    question, said = open_question(project), answer.strip()
+    missing = missing_for_submit(project) | _answer_faults(question, said)
+    if missing:
+        raise Invalid(missing)
+    if question is not None:
+        _answer(question, said, someone)
+    project.submitted_by = someone
+    project.updated_at = clock.now()
+    project.save(update_fields=["submitted_by", "updated_at"])
+    _step(project, "submit", someone, said)
 
 
 def project_withdraw(*, actor: Person | None, project_id: int, reason: str = "") -> Project:

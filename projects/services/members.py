@@ -1,6 +1,7 @@
 """The team. A membership and its object permission are written together, or not at all."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.contrib.auth.models import Permission
 from django.utils.translation import gettext as _
@@ -17,6 +18,14 @@ from projects.services.acts import begin, note
 from projects.states import ProjectState
 
 BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class MemberAsked:
+    """Somebody by user name or id, and the role."""
+
+    person: str
+    role: str
 
 
 def member_add(*, actor: Person | None, project_id: int, person: str, role: str) -> Membership:
@@ -89,6 +98,29 @@ def join(project: Project, person: Person, role: ProjectRole, *, by: Person) -> 
     membership = _begin(project, person, role, by=by)
     note(project, "member", None, _plain(person, role), by)
     return membership
+
+
+def join_from_start(project: Project, asked: Sequence[MemberAsked], *, by: Person) -> None:
+    """Put these people on the team of a project that this unit has just made; ``by`` is on it already.
+
+    Raises ``Invalid`` naming every row that cannot be taken: nobody, deactivated, twice, an unknown role.
+    """
+    faults: dict[str, list[str]] = {}
+    here = {by.pk}
+    for index, row in enumerate(asked):
+        try:
+            newcomer, in_role = _active_person(row.person.strip()), _role(row.role)
+        except Invalid as refusal:
+            faults |= {f"team.{index}.{field}": texts for field, texts in refusal.errors.items()}
+            continue
+        if newcomer.pk in here:
+            faults[f"team.{index}.person"] = [_("%(person)s is on the team already.") % {"person": newcomer}]
+            continue
+        here.add(newcomer.pk)
+        join(project, newcomer, in_role, by=by)
+        audit.record("project.member_added", actor=by, subject=project, after=_plain(newcomer, in_role))
+    if faults:
+        raise Invalid(faults)
 
 
 def lead_new(leads: Sequence[tuple[Project, Person]], *, by: Person) -> None:

@@ -67,17 +67,19 @@ def text_of(response: Any) -> str:
 def test_register_keep_resume_and_submit(lead: Person) -> None:
     browser = people.browser(lead)
     assert browser.get("/projects/new").status_code == 200
-    kept = browser.post("/projects/new/", {**sent(goal="", breakthrough=""), "act": "submit"})
+    lacking = sent(goal="", breakthrough="")
+    refused = browser.post("/projects/new/", {**lacking, "act": "submit"})
+    assert refused.status_code == 422
+    assert "Say what the project is to reach." in text_of(refused)
+    assert "Estimate the breakthrough potential" in text_of(refused)
+    assert not Project.objects.exists()
+    kept = browser.post("/projects/new/", lacking)
     project = Project.objects.get()
-    kept_at = kept["Location"]
-    assert kept_at == f"/projects/{project.pk}/edit"
+    assert kept["Location"] == f"/projects/{project.pk}"
     assert (project.state, project.datasets) == ("draft", ["corpora/web", "corpora/books"])
-    page = text_of(browser.get(kept_at))
-    assert "Say what the project is to reach." in page
-    assert "Estimate the breakthrough potential" in page
-    row = project.milestones.get()
+    row, page = project.milestones.get(), f"/projects/{project.pk}/edit"
     again = sent(**{"milestones-INITIAL_FORMS": "1", "milestones-0-id": str(row.pk), "compute-INITIAL_FORMS": "1"})
-    done = browser.post(kept_at, {**again, "act": "submit", "seen": content_hash(project)})
+    done = browser.post(page, {**again, "act": "submit", "seen": content_hash(project)})
     assert done["Location"] == f"/projects/{project.pk}"
     project.refresh_from_db()
     assert project.state == "submitted"
@@ -246,7 +248,7 @@ def test_script_text_stays_text_on_every_page() -> None:
         text = text_of(people.browser(lead).get(page))
         assert SCRIPT not in text, page
         assert "&lt;script&gt;" in text, page
-    services.project_submit(actor=lead, project_id=project.pk)
+    services.project_submit(actor=lead, project_id=project.pk, answer=SCRIPT)
     text = text_of(people.browser(people.director()).get(f"/projects/{project.pk}/decide/"))
     assert SCRIPT not in text
     assert text.count("&lt;script&gt;") > 3

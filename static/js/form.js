@@ -26,6 +26,7 @@
       row.hidden = true;
     }
     row.closest("[data-row-set]").querySelector("[data-row-add]")?.focus();
+    row.dispatchEvent(new Event("change", { bubbles: true }));
   };
 
   const ready = (scope) => {
@@ -65,6 +66,16 @@
   addEventListener("pageshow", () => {
     for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   });
+  // A part beside the form that could not be loaded says so; the next change tries again.
+  for (const name of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(name, (event) => {
+      const line = event.detail.elt.querySelector?.("[data-failed]");
+      if (!line) return;
+      line.hidden = false;
+      event.detail.elt.querySelector("[data-consequence-wait]")?.remove();
+    });
+  }
+  document.querySelector("[data-faults]")?.focus();
   document.addEventListener("htmx:afterSettle", (event) => ready(event.target));
   ready(document);
 })();

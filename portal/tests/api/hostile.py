@@ -2,6 +2,7 @@
 
 from datetime import date, timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 from accounts.models import Person, Role
 from accounts.services import AnnouncementSpec, announcement_publish, person_create, role_grant
@@ -10,12 +11,14 @@ from agent.messages import Hardware
 from inventory.models import GpuModel, Node, Source
 from inventory.services import EnrolmentSpec, PoolSpec, enrolment_token_issue, node_enrol, pool_create
 from inventory.tests import factories as hardware
-from kernel import clock
+from kernel import clock, form_drafts
+from kernel.form_drafts import Typed
 from kernel.models import AuditEntry
 from projects.facts import ComputeAsked, MilestoneAsked
 from projects.models import Project, ResearchArea
 from projects.services import area_create, project_approve, project_suspend, tier_set
 from projects.tests import factories as registry
+from projects.tests import import_factories
 from quotas.models import Claim
 from quotas.services import AccessSpec, GrantSpec, pool_dedicate, pool_open, quota_grant
 from scheduling.services import job_cancel, job_pause
@@ -44,6 +47,7 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         grant=GrantSpec(projects["project"].pk, 4, 8, gpu_model_id=model.pk, reason=said("grantreason")),
     )
     rows = {**projects, **_jobs(projects["project"], lead, fake), "area": area, "pool": pool, "spare": pool}
+    rows |= import_factories.in_every_state(lead, said("import"))
     spec = EnrolmentSpec("node-d", pool.pk, Source.OWNED)
     ids = {
         **{name: row.pk for name, row in rows.items()},
@@ -55,6 +59,7 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         "token": people.token(admin, name=said("tokenname")[:100])[0].pk,
         "node": fake.node.pk,
         "gpu_model": model.pk,
+        "form_draft": _form_draft(lead),
         "claim": Claim.objects.get(project=projects["project"]).pk,
         "entry": AuditEntry.objects.latest("id").pk,
     }
@@ -68,6 +73,16 @@ def _told(admin: Person) -> dict[str, int]:
     work = AnnouncementSpec("maintenance", said("worktitle"), said("worktext"), ends_at=ends_at)
     shown = announcement_publish(actor=admin, spec=news)
     return {"announcement": shown.pk, "maintenance": announcement_publish(actor=admin, spec=work).pk}
+
+
+def _form_draft(owner: Person) -> UUID:
+    """What stands in a form before it is sent: anything."""
+    data = {name: [said(f"typed{name}")] for name in ("name", "goal", "datasets", "stage", "answer")}
+    data |= {f"milestones-0-{name}": [said(f"typed{name}")] for name in ("name", "due_on", "id")}
+    data |= {f"compute-0-{name}": [said(f"typed{name}")] for name in ("gpu_model", "min", "target")}
+    data |= {"team-0-person": [said("typedperson")]}
+    typed = Typed("projects.register", data, writer="a page")
+    return form_drafts.save(owner_id=owner.pk, key=uuid4(), typed=typed).key
 
 
 def _person(username: str, *roles: Role) -> Person:

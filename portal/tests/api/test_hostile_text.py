@@ -18,6 +18,7 @@ PAGES = [row for row in ALL if row.method == "GET" and not row.is_api and row.pa
 PAGES = [row for row in PAGES if not row.is_stream and not row.path.startswith("/agent/")]
 MUST_BE_SHOWN = (
     *("name-lead", "projectname-active", "projectname-draft", "goal", "dataset", "milestone", "areatitle"),
+    *("typedname", "typedgoal", "typeddatasets", "typeddue_on", "typedtarget", "typedperson"),
     *("pooltitle", "poolpurpose", "grantreason", "tierreason", "suspendreason", "tokenname", "reportedmodel"),
     *("newstitle", "newstext", "worktitle", "worktext"),
     *("jobname-running", "jobname-ended", "command", "variable", "exitmessage"),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.http import HttpResponse
@@ -14,13 +15,15 @@ from accounts.services import AnnouncementSpec, announcement_publish, announceme
 from accounts.tests import factories as people
 from inventory.models import GpuModel, PoolKind, Source
 from inventory.services import EnrolmentSpec, enrolment_token_issue
-from kernel import clock
+from kernel import clock, form_drafts
+from kernel.form_drafts import Typed
 from kernel.models import AuditEntry
 from portal.tests.permissions.table import Row
 from projects.content import content_hash
 from projects.models import Project, ProjectRole, ResearchArea
 from projects.services import member_change_role
 from projects.tests import factories as registry
+from projects.tests import import_factories
 from quotas.models import Claim
 from quotas.services import AccessSpec, pool_open
 from scheduling.services import job_cancel, job_pause
@@ -114,12 +117,14 @@ def build() -> World:
     member = jobs.members_of(running)[0]
     rows = {**projects, **_jobs(projects["project"], cast["researcher"]), **_people(cast["lead"]), **_machines(cast)}
     rows |= _told(cast["admin"])
+    rows |= import_factories.in_every_state(cast["lead"], "World ")
     ids_of = {name: row.pk for name, row in rows.items()}
     ids_of["milestone"] = projects["project"].milestones.earliest("pk").pk
     ids = {
         **ids_of,
         **{f"{name}_id": person.pk for name, person in cast.items()},
         "content": content_hash(projects["submitted"]),
+        "form_draft": _form_draft(cast["lead"]),
         "claim": Claim.objects.get(project=projects["project"]).pk,
         "running": running.pk,
         "access": pool_open(actor=cast["admin"], access=AccessSpec(ids_of["dedicated"], area_id=ids_of["area"])).pk,
@@ -145,6 +150,11 @@ def _projects(cast: dict[str, Person]) -> dict[str, Any]:
     for project in others.values():
         registry.enrol(project, researcher)
     return {"project": active, **others}
+
+
+def _form_draft(owner: Person) -> UUID:
+    typed = Typed("projects.register", {"name": ["Half a name"]}, writer="a page")
+    return form_drafts.save(owner_id=owner.pk, key=uuid4(), typed=typed).key
 
 
 def _jobs(project: Project, owner: Person) -> dict[str, Any]:
