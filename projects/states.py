@@ -85,6 +85,7 @@ PROJECT_IMPORT = Machine(
         (I.APPLYING, "fail"): I.FAILED,
         (I.APPLIED, "undo"): I.UNDOING,
         (I.UNDOING, "finish_undo"): I.UNDONE,
+        (I.UNDOING, "fail"): I.APPLIED,
         (I.UPLOADED, "discard"): I.DISCARDED,
         (I.CHECKING, "discard"): I.DISCARDED,
         (I.CHECKED, "discard"): I.DISCARDED,

@@ -1,5 +1,5 @@
-"""Pages of this room. The table (``projects:list``) and the page of one project (``project``) are the portal's,
-composed of several rooms."""
+"""Pages of this room. The table (``projects:list``), the page of one project (``project``) and the decision on
+one (``projects:decide``) are the portal's, composed of several rooms."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -9,11 +9,13 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
 
+from projects.imports import views as importing
 from projects.views import areas, deciding, drafting, milestones, suitability, team
 
 app_name = "projects"
 
 PROJECT = r"^projects/(?P<project_id>[0-9]{1,18})"
+IMPORT = r"^projects/import/(?P<import_id>[0-9]{1,18})"
 MILESTONE = PROJECT + r"/milestones/(?P<milestone_id>[0-9]{1,18})"
 
 
@@ -30,8 +32,16 @@ def page(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLP
 urlpatterns = [
     page(r"^projects/new", drafting.Create.as_view(), "new"),
     page(r"^projects/areas", areas.areas, "areas"),
+    page(r"^projects/import", importing.Start.as_view(), "import"),
+    page(r"^projects/import/template/(?P<form>csv|xlsx)", importing.template, "import-template"),
+    page(r"^projects/import/editing/(?P<form>csv|xlsx)", importing.editing, "import-editing"),
+    page(IMPORT, importing.show, "import-report"),
+    page(IMPORT + r"/report", importing.download, "import-download"),
+    page(IMPORT + r"/check", importing.check_again, "import-check"),
+    page(IMPORT + r"/apply", importing.apply, "import-apply"),
+    page(IMPORT + r"/discard", importing.discard, "import-discard"),
+    page(IMPORT + r"/undo", importing.undo, "import-undo"),
     page(PROJECT + r"/edit", drafting.Edit.as_view(), "edit"),
-    page(PROJECT + r"/decide", deciding.Decide.as_view(), "decide"),
     page(PROJECT + r"/tier", deciding.tier, "tier"),
     page(PROJECT + r"/members", team.Members.as_view(), "members"),
     page(PROJECT + r"/members/(?P<person_id>[0-9]{1,18})/role", team.change_role, "member-role"),

@@ -218,8 +218,12 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": r"/api/v1",
     # Choices that several resources call by one name (state, kind): their names in the document.
     "ENUM_NAME_OVERRIDES": {
+        "AnnouncementKindEnum": "accounts.models.AnnouncementKind",
+        "RoleEnum": "accounts.models.Role",
         "ProjectStateEnum": "projects.states.ProjectState",
         "ProjectKindEnum": "projects.models.Kind",
+        "ProjectImportStateEnum": "projects.states.ImportState",
+        "ImportRowKindEnum": "projects.models.RowKind",
         "JobStateEnum": "scheduling.states.JobState",
         "AttemptStateEnum": "scheduling.states.AttemptState",
         "NodeStateEnum": "inventory.states.NodeState",

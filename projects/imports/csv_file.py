@@ -10,6 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -104,7 +105,7 @@ def _first_row(text: str, delimiter: str) -> list[str]:
         return []
 
 
-def _reader(text: str, delimiter: str) -> "csv.Reader":
+def _reader(text: str, delimiter: str) -> Any:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
 

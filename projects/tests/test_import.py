@@ -17,6 +17,7 @@ from projects.facts import MilestoneAsked
 from projects.imports import services as imports
 from projects.imports import work
 from projects.models import ImportRow, Membership, Project, ProjectChange, ProjectImport, ResearchArea
+from projects.states import ImportState
 from projects.tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -367,7 +368,7 @@ def test_a_lost_worker_is_replaced_and_its_late_answer_is_not_taken(
     owner: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = imports.import_upload(actor=owner, file_name="a.csv", content=a_file(["One"], head="name"))
-    late = work._start(made.pk, (work.ImportState.UPLOADED,), "start_check")
+    late = work._start(made.pk, (ImportState.UPLOADED,), "start_check")
     assert late is not None
     sent: list[tuple[str, int]] = []
     monkeypatch.setattr(work, "send", lambda what, pk: sent.append((what, pk)))

@@ -19,6 +19,7 @@ from projects.models import Project, ResearchArea
 from projects.services import area_create, project_approve, project_suspend, tier_set
 from projects.tests import factories as registry
 from projects.tests import import_factories
+from projects.tests import import_factories
 from quotas.models import Claim
 from quotas.services import AccessSpec, GrantSpec, pool_dedicate, pool_open, quota_grant
 from scheduling.services import job_cancel, job_pause
@@ -47,6 +48,7 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         grant=GrantSpec(projects["project"].pk, 4, 8, gpu_model_id=model.pk, reason=said("grantreason")),
     )
     rows = {**projects, **_jobs(projects["project"], lead, fake), "area": area, "pool": pool, "spare": pool}
+    rows |= import_factories.in_every_state(lead, said("import"))
     rows |= import_factories.in_every_state(lead, said("import"))
     spec = EnrolmentSpec("node-d", pool.pk, Source.OWNED)
     ids = {

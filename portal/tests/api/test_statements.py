@@ -14,9 +14,10 @@ from portal.tests.api.calls import address
 from portal.tests.api.document import Operation, operations
 from portal.tests.api.samples import queries
 from portal.tests.api.world import World
-from projects.models import Project
+from projects.models import Project, ProjectImport
 from projects.services import area_create
 from projects.tests import factories as registry
+from projects.tests import import_factories
 from quotas.services import AreaGrantSpec, area_grant
 from scheduling.tests import factories as cluster
 
@@ -53,6 +54,8 @@ def grow(world: World) -> None:
         people.token(admin)
         enrolment_token_issue(actor=admin, spec=EnrolmentSpec(f"later-{index}", world.ids["pools"][0]))
     cluster.running_job(active, [fake], name="more")
+    import_factories.longer(ProjectImport.objects.get(pk=world.ids["project-imports"][0]))
+    import_factories.checked(admin)
 
 
 @pytest.mark.parametrize("operation", LISTS, ids=str)

@@ -13,9 +13,10 @@ from accounts.tests import factories as people
 from inventory.models import EnrolmentToken, GpuModel, Node, Pool
 from kernel import audit
 from kernel.models import AuditEntry
-from projects.models import Project, ResearchArea, Tier
+from projects.models import Project, ProjectImport, ResearchArea, Tier
 from projects.services import area_create
 from projects.tests import factories as registry
+from projects.tests import import_factories
 from quotas.models import Claim
 from quotas.services import AccessSpec, AreaGrantSpec, area_grant, pool_dedicate, pool_open
 from scheduling.models import Job
@@ -72,11 +73,14 @@ def build() -> World:
     area_grant(actor=cast["admin"], grant=on_top)
     _run_jobs(active, fake)
     announcement_publish(actor=cast["admin"], spec=AnnouncementSpec("announcement", "News"))
+    imports = import_factories.in_every_state(cast["admin"], "World ")
     audit.seal_pending()
     tokens = {role: people.token(person, Scope.WRITE)[1] for role, person in cast.items()}
     ids = {**_ids(), "people": [cast["researcher"].pk, *_ids()["people"]]}
     targets = {f"projects {step}": submitted.pk for step in ("approve", "reject", "return", "withdraw")}
     targets |= {"projects submit": draft.pk, "projects {id}": draft.pk, "projects resume": suspended.pk}
+    targets |= {"project-imports undo": imports["import_applied"].pk}
+    targets |= {f"project-imports {act}": imports["import_checked"].pk for act in ("check", "apply", "discard")}
     targets |= _dedicated_pool(cast["admin"], active)
     return World(cast, tokens, ids, _values(), targets)
 
@@ -110,6 +114,7 @@ def _ids() -> dict[str, list[int]]:
         "quotas": Claim,
         "audit": AuditEntry,
         "research-areas": ResearchArea,
+        "project-imports": ProjectImport,
         "tokens": ServiceToken,
         "announcements": Announcement,
         "enrolment-tokens": EnrolmentToken,

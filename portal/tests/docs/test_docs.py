@@ -30,6 +30,8 @@ PART_OF = {
     "NodePrice": "price",
     "PoolAccess": "pool access",
     "ResearchArea": "research area",
+    "ProjectImport": "import",
+    "ImportRow": "import",
     "AttemptMember": "member",
     "DeviceAllocation": "allocation",
     "JobLog": "log",

@@ -5,7 +5,10 @@ from typing import Any
 
 from portal.tests.permissions.table import SIGN_IN, Row
 
-ROOMS = ("site", "accounts", "agents", "inventory", "projects", "quotas", "scheduling", "monitoring", "portal_pages")
+ROOMS = (
+    *("site", "accounts", "agents", "inventory", "projects", "imports", "quotas", "scheduling", "monitoring"),
+    "portal_pages",
+)
 ROWS: dict[str, list[Row]] = {room: list(import_module(f"portal.tests.permissions.{room}").ROWS) for room in ROOMS}
 ALL = [row for rows in ROWS.values() for row in rows]
 

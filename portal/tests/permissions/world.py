@@ -24,6 +24,7 @@ from projects.models import Project, ProjectRole, ResearchArea
 from projects.services import member_change_role
 from projects.tests import factories as registry
 from projects.tests import import_factories
+from projects.tests import import_factories
 from quotas.models import Claim
 from quotas.services import AccessSpec, pool_open
 from scheduling.services import job_cancel, job_pause
@@ -117,6 +118,7 @@ def build() -> World:
     member = jobs.members_of(running)[0]
     rows = {**projects, **_jobs(projects["project"], cast["researcher"]), **_people(cast["lead"]), **_machines(cast)}
     rows |= _told(cast["admin"])
+    rows |= import_factories.in_every_state(cast["lead"], "World ")
     rows |= import_factories.in_every_state(cast["lead"], "World ")
     ids_of = {name: row.pk for name, row in rows.items()}
     ids_of["milestone"] = projects["project"].milestones.earliest("pk").pk
