@@ -123,9 +123,14 @@ def _too_large(nodes: int, milli_per_node: int, fitting: int) -> str:
         return _("No node has %(gpus)s of a model that this job may use.") % values
     if not fitting:
         return _("The job asks for %(nodes)s nodes with %(gpus)s each; there is no such node.") % values
-    one = "The job asks for %(nodes)s nodes with %(gpus)s each; there is only %(count)s such node."
-    many = "The job asks for %(nodes)s nodes with %(gpus)s each; there are only %(count)s such nodes."
-    return ngettext(one, many, fitting) % values
+    return (
+        ngettext(
+            "The job asks for %(nodes)s nodes with %(gpus)s each; there is only %(count)s such node.",
+            "The job asks for %(nodes)s nodes with %(gpus)s each; there are only %(count)s such nodes.",
+            fitting,
+        )
+        % values
+    )
 
 
 def _data(case: _Case) -> CheckItem:

@@ -14,7 +14,7 @@ from portal.supervisor.postgres import Postgres
 from portal.supervisor.services import database_service
 from portal.supervisor.supervisor import Supervisor
 
-FILE_COMMANDS = frozenset({"solve_allocation", "audit_plan", "schedule_scenario", "replay"})
+FILE_COMMANDS = frozenset({"solve_allocation", "audit_plan", "schedule_scenario", "replay", "update_catalogue"})
 """They read and write files only; no data folder is touched for them."""
 
 _DATABASE_SECONDS = 60
