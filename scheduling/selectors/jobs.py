@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from accounts.models import Person
 from kernel.errors import NotFound
@@ -59,6 +60,12 @@ class JobEvent:
     to_state: str
     reason: str
     actor_name: str
+
+    @property
+    def about(self) -> str:
+        """The subject in words."""
+        _kind, _blank, number = self.subject.partition(" ")
+        return _("Attempt %(number)s") % {"number": number} if number else _("Job")
 
 
 def visible_to(person: Person) -> QuerySet[Job]:

@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
 from accounts.models import Person
@@ -33,10 +35,12 @@ def job_submit(*, actor: Person, project_id: int, spec: JobSpec) -> Job:
         someone, project = begin(actor, project_id, "run_jobs")
         require_well_formed(spec)
         models = resolve_models(spec.gpu_models)
-        items = launch_check(project, spec, models)
+        items, is_foreign = launch_check(project, spec, models), get_language() != settings.LANGUAGE_CODE
         if blocking := blocks(items):
             raise LaunchBlocked(blocking, [item.plain() for item in items])
-        job = _create(someone, project, spec, items)
+        with override(settings.LANGUAGE_CODE):
+            # What is kept is English, whatever its owner reads: others will read it, too.
+            job = _create(someone, project, spec, launch_check(project, spec, models) if is_foreign else items)
         job.gpu_models.set(models)
         JobLog.objects.create(job=job)
         audit.record("job.submit", actor=actor, subject=job, after=_facts(job))

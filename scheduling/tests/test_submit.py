@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.utils.translation import override
 
 from accounts.tests import factories as people
 from inventory.models import GpuModel, Pool
@@ -261,3 +262,10 @@ def test_history_tells_who_did_what(project: Project) -> None:
     ]
     assert (events[0].actor_name, events[0].reason) == (str(project.created_by), "first the other one")
     assert selectors.job_detail(project.created_by, job.pk).possible == ["cancel", "pause"]
+
+
+def test_the_launch_check_is_kept_in_english_whatever_its_owner_reads(project: Project) -> None:
+    with override("zh-hans"):
+        job = make.job(project)
+        assert "There is a command to run." not in [item.text for item in checked(project).values()]
+    assert "There is a command to run." in [item["text"] for item in job.launch_check]
