@@ -124,6 +124,11 @@ class ServiceToken(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def scope_words(self) -> list[str]:
+        """What it may do, in words."""
+        return [str(Scope(scope).label) for scope in self.scopes]
+
 
 class AnnouncementKind(models.TextChoices):
     """Maintenance is a window in which something of the platform does not work; it always has an end."""

@@ -46,6 +46,12 @@ def state_badge(state: str, word: str = "", *, boxed: bool = False) -> SafeStrin
     )
 
 
+@register.filter
+def state_word(state: str) -> str:
+    """The word of a state alone, for a sentence."""
+    return str(looks.state_look(str(state)).word)
+
+
 @register.simple_tag
 def tier_badge(tier: str | None, word: str = "", *, in_full: bool = False) -> SafeString:
     """Three bars and the word of a priority tier; ``in_full`` where no head says what it is: High tier."""
@@ -216,6 +222,18 @@ def day(value: date | None) -> str:
 def short_day(value: date | None) -> str:
     """3 Oct, where the year is plain."""
     return "–" if value is None else formats.short_day(value)
+
+
+@register.filter
+def month(value: date) -> str:
+    """October 2026."""
+    return formats.month(value)
+
+
+@register.filter
+def month_name(value: date) -> str:
+    """October, where the year is plain."""
+    return formats.month_name(value)
 
 
 @register.filter
