@@ -25,7 +25,7 @@ def rows(count: int) -> list[dict[str, str | int | None]]:
     """New projects that state everything."""
     parts = {"min": 1, "target": 2, "max": 4}
     gpus = {compute_key("h100", part): value for part, value in parts.items()}
-    facts: dict[str, str | int | None] = {"goal": "Halve the cost 降低成本", "stage": "training", "breakthrough": 7, **gpus}
+    facts: dict[str, str | int | None] = {
         "goal": "Halve the cost 降低成本",
         "kind": "research",
         "stage": "training",
