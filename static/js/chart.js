@@ -230,10 +230,14 @@
   };
 
   // Axis labels of 24 hours; a label of the second line where a new day begins.
-  const DAY = "\n{D} {MMM}";
+  // Chinese writes the month first and by its number (kernel/formats.py does the same on the server).
+  const isChinese = document.documentElement.lang.startsWith("zh");
+  const MONTH = isChinese ? "{M}\u202f月" : "{MMM}";
+  const DATE = isChinese ? `${MONTH}\u202f{D}\u202f日` : "{D} {MMM}";
+  const DAY = `\n${DATE}`;
   const TIMES = [
-    [86400 * 28, "{MMM}", "\n{YYYY}", null, null, null, null, null, 1],
-    [86400, "{D} {MMM}", null, null, null, null, null, null, 1],
+    [86400 * 28, MONTH, isChinese ? "\n{YYYY}\u202f年" : "\n{YYYY}", null, null, null, null, null, 1],
+    [86400, DATE, null, null, null, null, null, null, 1],
     [60, "{HH}:{mm}", null, null, DAY, null, null, null, 1],
     [1, "{HH}:{mm}:{ss}", null, null, DAY, null, null, null, 1],
   ];
@@ -257,7 +261,7 @@
     scales: { y: { range: (u, low, high) => [0, data.max ?? Math.max(high || 0, 1) * 1.08] } },
     axes: [axis(host, { show: host.dataset.x !== "off", space: 80, values: TIMES }), axis(host, { size: 56, space: 28, values: (u, ticks) => ticks.map((tick) => `${tick}`) })],
     series: [
-      { value: "{D} {MMM}, {HH}:{mm}", label: host.dataset.timeLabel ?? "" },
+      { value: isChinese ? `${DATE} {HH}:{mm}` : "{D} {MMM}, {HH}:{mm}", label: host.dataset.timeLabel ?? "" },
       ...data.series.map((series, index) => {
         const model = series.css_class ?? (data.series.length === 1 ? host.dataset.modelClass : "");
         const hue = model ? modelHue(host, model) : colour(host, `var(${HUES[index % HUES.length]})`);
