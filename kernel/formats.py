@@ -110,6 +110,16 @@ def full_day(value: date) -> str:
     return formats.date_format(value, pgettext("date format", "l j F Y"))
 
 
+def month(value: date) -> str:
+    """October 2026."""
+    return formats.date_format(value, pgettext("date format", "F Y"))
+
+
+def month_name(value: date) -> str:
+    """October, where the year is plain."""
+    return formats.date_format(value, pgettext("date format", "F"))
+
+
 def relative_instant(at: datetime, now: datetime, zone: tzinfo) -> str:
     """How long ago or until: minutes and hours within a day, days within a month, else the date."""
     seconds = (now - at).total_seconds()

@@ -4,18 +4,25 @@ A room is listed when its address exists and the person's role has something to 
 by the policies; hiding a room is courtesy, not protection.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.cache import cache
+from django.db.models import Count, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Role
+from accounts.models import Person, Role
 from accounts.policies import organisation_roles
 from kernel.calendar import organisation_zone
+from projects.models import Membership
+from projects.policies import STAFFED
+from scheduling.models import Job
+from scheduling.states import LIVE
 
 EVERYBODY: frozenset[str] = frozenset()
 
@@ -29,6 +36,8 @@ class Room:
     icon: str
     roles: frozenset[str] = EVERYBODY
     starts_group: bool = False
+    counted: str = ""
+    """Which of ``rail_counts`` stands beside it."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +49,13 @@ class Item:
     icon: str
     is_current: bool = False
     starts_group: bool = False
+    count: int = 0
 
 
 ROOMS = (
     Room("home", _("Home"), "home"),
-    Room("projects:list", _("Projects"), "projects"),
-    Room("scheduling:list", _("Jobs"), "jobs"),
+    Room("projects:list", _("Projects"), "projects", counted="projects"),
+    Room("scheduling:list", _("Jobs"), "jobs", counted="jobs"),
     Room("quotas:list", _("Quotas"), "quotas"),
     Room("cluster", _("Cluster"), "cluster", starts_group=True),
     Room("inventory:nodes", _("Nodes"), "node"),
@@ -58,6 +68,7 @@ PERSON_MENU = (
     Room("accounts:password", _("Password"), "lock"),
     Room("design", _("Parts of the screens"), "columns"),
 )
+COUNTS_KEPT_S = 30
 SIGN_OUT_NAMES = ("accounts:logout", "account_logout")
 
 
@@ -65,7 +76,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     """Context processor. Lazy, so that partial pages pay nothing for the frame."""
     roles = SimpleLazyObject(lambda: organisation_roles(request.user))
     return {
-        "navigation": SimpleLazyObject(lambda: visible_rooms(ROOMS, roles, request.path)),
+        "navigation": SimpleLazyObject(lambda: visible_rooms(ROOMS, roles, request.path, rail_counts(request.user))),
         "person_menu": SimpleLazyObject(lambda: visible_rooms(PERSON_MENU, roles, request.path)),
         "role_label": SimpleLazyObject(lambda: _role_label(roles)),
         "sign_out_url": SimpleLazyObject(lambda: next((u for n in SIGN_OUT_NAMES if (u := address(n))), "")),
@@ -73,14 +84,38 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def visible_rooms(rooms: Iterable[Room], roles: Collection[str], path: str) -> list[Item]:
+def visible_rooms(
+    rooms: Iterable[Room], roles: Collection[str], path: str, counts: Mapping[str, int] | None = None
+) -> list[Item]:
     """The rooms whose address exists and that these roles may see, the one at `path` marked."""
     items = []
+    numbers = counts or {}
     for room in rooms:
         url = address(room.url_name)
         if url and (not room.roles or room.roles & set(roles)):
-            items.append(Item(url, room.label, room.icon, is_within(path, url), room.starts_group))
+            items.append(
+                Item(url, room.label, room.icon, is_within(path, url), room.starts_group, numbers.get(room.counted, 0))
+            )
     return items
+
+
+def rail_counts(person: object) -> dict[str, int]:
+    """The projects one is on and one's own jobs that run. Told again for half a minute: one statement at most."""
+    if not isinstance(person, Person):
+        return {}
+    key = f"rail-counts:{person.pk}"
+    kept = cache.get(key)
+    if isinstance(kept, dict):
+        return kept
+    live = Membership.objects.filter(person=person, left_at__isnull=True, project__state__in=STAFFED).order_by()
+    running = Job.objects.filter(owner=person, state__in=LIVE).order_by()
+    projects = Coalesce(Subquery(live.values("person").annotate(n=Count("pk")).values("n")), 0)
+    jobs = Coalesce(Subquery(running.values("owner").annotate(n=Count("pk")).values("n")), 0)
+    found = Person.objects.filter(pk=person.pk).annotate(rail_projects=projects, rail_jobs=jobs)
+    [row] = found.values("rail_projects", "rail_jobs")
+    counts = {"projects": row["rail_projects"], "jobs": row["rail_jobs"]}
+    cache.set(key, counts, COUNTS_KEPT_S)
+    return counts
 
 
 def address(url_name: str) -> str:

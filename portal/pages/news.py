@@ -1,8 +1,9 @@
 """What changed since yesterday, newest first: own jobs and projects; for organisation roles all projects and nodes."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -24,6 +25,9 @@ from scheduling.states import OVER, JobState
 
 SINCE = timedelta(hours=24)
 MOST = 14
+READ = 200
+"""Steps that are read: more than are shown, for many nodes at once become one line."""
+TOGETHER = 3
 TOLD = frozenset({JobState.RUNNING, JobState.PAUSED, *OVER})
 """Steps of a job that are news; the ones between are not."""
 _STEPS = {
@@ -51,6 +55,8 @@ class News:
     reason: str = ""
     word: str = ""
     what: str = ""
+    more: str = ""
+    is_node: bool = False
 
 
 def news_for(person: Person, projects: Collection[Project], *, sees_all: bool = False) -> list[News]:
@@ -63,15 +69,27 @@ def news_for(person: Person, projects: Collection[Project], *, sees_all: bool = 
     mine = {str(project.pk): project.name for project in projects}
     about = Q(subject_type=_JOB, subject_id__in=list(jobs), to_state__in=TOLD)
     about |= Q(subject_type__in=(_PROJECT, _NODE)) if sees_all else Q(subject_type=_PROJECT, subject_id__in=list(mine))
-    # Told a few times over, so that what must be left out leaves enough.
-    changes = list(StateChange.objects.filter(about, at__gte=since).order_by("-id")[: 3 * MOST])
+    changes = list(StateChange.objects.filter(about, at__gte=since).order_by("-id")[:READ])
     names = {_JOB: jobs, _PROJECT: mine, _NODE: {}}
     if sees_all:
         names[_PROJECT] = _names(visible_projects(person), changes, _PROJECT)
         names[_NODE] = _names(Node.objects.all(), changes, _NODE)
-    told = [_news(change, names[change.subject_type]) for change in _known(changes, names)]
+    told = _together([_news(change, names[change.subject_type]) for change in _known(changes, names)])
     told += _quotas(person, None if sees_all else [project.pk for project in projects], since)
     return sorted(told, key=lambda news: news.at, reverse=True)[:MOST]
+
+
+def _together(news: list[News]) -> list[News]:
+    """Nodes that took the same step one after the other are one line: a rack comes back as a whole."""
+    lines: list[News] = []
+    for _key, same in groupby(news, lambda item: (item.is_node, item.state if item.is_node else item.url, item.reason)):
+        run = list(same)
+        if not run[0].is_node or len(run) < TOGETHER:
+            lines += run
+            continue
+        what = _("and %(count)s more nodes") % {"count": len(run) - 1}
+        lines.append(replace(run[0], more=what))
+    return lines
 
 
 def _known(changes: Iterable[StateChange], names: dict[str, dict[str, str]]) -> Iterable[StateChange]:
@@ -87,7 +105,7 @@ def _news(change: StateChange, names: dict[str, str]) -> News:
     url = reverse(_PAGES[change.subject_type], args=[change.subject_id])
     name = names[change.subject_id] or _("Draft without a name")
     word = str(_STEPS.get(change.event, "")) if change.subject_type == _PROJECT else ""
-    return News(change.at, name, url, change.to_state, change.reason, word)
+    return News(change.at, name, url, change.to_state, change.reason, word, is_node=change.subject_type == _NODE)
 
 
 def _quotas(person: Person, project_ids: Collection[int] | None, since: datetime) -> list[News]:

@@ -16,11 +16,13 @@ from inventory.states import NodeState
 from kernel import clock, form_drafts
 from kernel.calendar import local_day
 from kernel.formats import duration
+from kernel.looks import model_title
 from portal.pages.answering import typical_answer
 from projects.models import Membership, Milestone, Project, ProjectRole
 from projects.policies import visible_to as visible_projects
 from projects.selectors import MilestoneFact, ProjectDetail
 from projects.states import ProjectState
+from projects.suitability import measurements_to_judge
 from quotas.models import Resource
 from quotas.selectors import live_claims
 
@@ -69,6 +71,7 @@ def waiting_for(person: Person) -> list[Group]:
     groups = (
         Group(_("Registrations to decide"), _submissions(person)),
         Group(_("Approved, without a quota"), _without_quota(person)),
+        Group(_("Measurements to confirm"), _measurements(person)),
         Group(_("Nodes to look at"), _nodes(person)),
         Group(_("Milestones to answer for"), _milestones(person)),
         Group(_("Your unfinished registrations"), [*_drafts(person), *_forms(person)]),
@@ -94,6 +97,22 @@ def _without_quota(person: Person) -> list[Waiting]:
             since=row.updated_at,
         )
         for row in rows[:MOST]
+    ]
+
+
+def _measurements(person: Person) -> list[Waiting]:
+    if not has_role(person, Role.ADMIN):
+        return []
+    return [
+        Waiting(
+            "bolt",
+            _("Confirm what “%(project)s” measured") % {"project": row.project.name},
+            model_title(row.gpu_model.name),
+            reverse("projects:suitability", args=[row.project_id]),
+            _("Look"),
+            since=row.stated_at,
+        )
+        for row in measurements_to_judge(person)[:MOST]
     ]
 
 

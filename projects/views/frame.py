@@ -42,7 +42,8 @@ def framed(
         "detail": detail,
         "project": detail.project,
         "tabs": tabs(detail, current, counts or {}),
-        "steps": steps(detail),
+        "steps": (offered := steps(detail)),
+        "has_danger": any(step.is_danger for step in offered),
         "can": detail.can,
     }
 

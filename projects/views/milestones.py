@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import formats
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.policies import require_signed_in
-from kernel import clock
+from kernel import clock, formats, toasts
 from kernel.calendar import local_day
 from kernel.errors import Invalid, NotFound
 from projects import services
@@ -49,7 +47,9 @@ def act(request: HttpRequest, project_id: int, milestone_id: int, act: str) -> H
             for sentences in refusal.errors.values():
                 form.add_error("day", forms.ValidationError(list(sentences)))
         else:
-            messages.success(request, _said(act, done))
+            back = request.POST.get("back") or request.GET.get("back", "")
+            undo = reverse("projects:milestone", args=[project_id, milestone_id, _way_back(act, row)])
+            toasts.undoable(request, _said(act, done), url=undo, fields={"back": back, **_as_it_was(act, row)})
             return redirect(_back(request, project_id))
     return _ask(request, act, row, form, detail.project)
 
@@ -68,6 +68,18 @@ def _do(request: HttpRequest, project_id: int, milestone_id: int, act: str, give
     return services.milestone_move(actor=person, due_on=given["day"], **here)
 
 
+def _way_back(act: str, row: MilestoneFact) -> str:
+    """The act that makes it as it was."""
+    if act == "move":
+        return "move"
+    return "met" if row.met_on else "reopen"
+
+
+def _as_it_was(act: str, row: MilestoneFact) -> dict[str, str]:
+    day = row.due_on if act == "move" else row.met_on
+    return {"day": day.isoformat()} if day else {}
+
+
 def _usual_day(act: str, row: MilestoneFact) -> Any:
     return row.due_on if act == "move" else local_day(clock.now())
 
@@ -75,7 +87,7 @@ def _usual_day(act: str, row: MilestoneFact) -> Any:
 def _said(act: str, row: Milestone) -> str:
     if act == "reopen":
         return _("“%(milestone)s” is open again.") % {"milestone": row.name}
-    day = formats.date_format(row.met_on if act == "met" and row.met_on else row.due_on, "j M Y")
+    day = formats.day(row.met_on if act == "met" and row.met_on else row.due_on)
     if act == "met":
         return _("“%(milestone)s” was met on %(day)s.") % {"milestone": row.name, "day": day}
     return _("“%(milestone)s” is due on %(day)s.") % {"milestone": row.name, "day": day}

@@ -114,7 +114,7 @@
     const last = (values) => values.at(-1);
     const areas = data.series.map((series, index) => {
       const top = last(sums[data.series.length - 1 - index]);
-      return { text: `${series.label} ${last(series.values)}`, value: last(series.values) ? top - last(series.values) / 2 : null };
+      return { text: `${series.label} ${figure(last(series.values))}`, value: last(series.values) ? top - last(series.values) / 2 : null };
     });
     const lines = data.lines.map((line) => ({ text: `${line.label} ${last(line.values)}`, value: last(line.values), isStrong: line.kind !== "limit" }));
     return [...areas, ...lines].filter((label) => label.value !== null && label.value !== undefined);

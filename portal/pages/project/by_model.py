@@ -1,6 +1,6 @@
 """A project's allotment, one row per GPU model: held and promised, utilisation lately, cost of this month."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -19,6 +19,7 @@ from monitoring.services import retention
 from portal.pages.allotment import Allotment, Allotments, allotments
 from portal.pages.cost import Cost, Spent, spent_by
 from projects.policies import visible_to
+from projects.suitability import Suitability, suitability_of
 from scheduling.selectors.pieces import Piece, pieces_between
 
 MOST_BACK = timedelta(days=14)
@@ -29,11 +30,13 @@ KEPT_S = 300
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """``cost`` None: no time on real GPUs this month. ``days`` None: none of this model was held."""
+    """``cost`` None: no time on real GPUs this month. ``days`` None: none of this model was held.
+    ``suitability`` None: not asked for yet."""
 
     held: Allotment
     cost: Cost | None
     days: Days | None
+    suitability: Suitability | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +103,19 @@ def month_from(pieces: Sequence[Piece], within: Interval, first: date) -> Month:
 
 
 def by_model(project_id: int, month: Month, *, with_days: bool) -> ByModel:
-    """Three statements, one more for the utilisation."""
+    """Three statements, three more for utilisation and suitability."""
     names = dict(GpuModel.objects.values_list("pk", "name"))
     held = allotments([project_id], names)[project_id]
     models = {name: pk for pk, name in names.items()}
     days = days_of(project_id) if with_days else {}
+    suits = {pk: suits for (_project, pk), suits in suitability_of([project_id]).items()} if with_days else {}
     known = {row.gpu_model for row in held.rows}
     # What was used and is neither held nor promised any more keeps its row as long as it costs or shows something.
     past = {name for name, pk in models.items() if (pk in month.by_model or pk in days) and name not in known}
     rows = [*held.rows, *(Allotment(name, 0, 0, 0) for name in sorted(past))]
     return ByModel(
         held,
-        [_row(row, models.get(row.gpu_model), month, days) for row in rows],
+        [_row(row, models.get(row.gpu_model, 0), month, days, suits) for row in rows],
         month,
         with_days,
         _mean(days),
@@ -119,9 +123,11 @@ def by_model(project_id: int, month: Month, *, with_days: bool) -> ByModel:
     )
 
 
-def _row(held: Allotment, pk: int | None, month: Month, days: dict[int, Days]) -> ModelRow:
-    spent = month.by_model.get(pk or 0)
-    return ModelRow(held, spent.cost if spent else None, days.get(pk or 0))
+def _row(
+    held: Allotment, pk: int, month: Month, days: Mapping[int, Days], suits: Mapping[int, Suitability]
+) -> ModelRow:
+    spent = month.by_model.get(pk)
+    return ModelRow(held, spent.cost if spent else None, days.get(pk), suits.get(pk))
 
 
 def _mean(days: dict[int, Days]) -> float | None:

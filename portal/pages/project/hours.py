@@ -4,13 +4,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.utils import formats
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from kernel import clock
 from kernel.calendar import local_day
-from kernel.formats import gpu_hours
+from kernel.formats import gpu_hours, short_day
 from kernel.looks import model_class, model_title
 from portal.pages.columns import Day, Part, day_columns
 from scheduling.selectors import DayUsage, gpu_hours_by_day
@@ -50,7 +49,7 @@ def _columns(usage: list[DayUsage], today: date) -> SafeString:
 
 def _day(day: date, hours: dict[str, float], today: date) -> Day:
     """The month is said where it begins, and under today."""
-    written = formats.date_format(day, "j M")
+    written = short_day(day)
     parts = tuple(
         Part(amount, model_class(model), f"{written}, {model_title(model)}: {gpu_hours(amount)}")
         for model, amount in sorted(hours.items())

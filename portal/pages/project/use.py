@@ -18,7 +18,7 @@ from inventory.models import GpuModel
 from kernel import clock
 from kernel.errors import NotFound
 from kernel.intervals import Interval
-from kernel.looks import model_class
+from kernel.looks import model_class, model_title
 from kernel.ranges import to_interval, to_range
 from monitoring.engine.series import Window
 from projects.policies import visible_to
@@ -72,7 +72,7 @@ def use(request: HttpRequest, project_id: int) -> HttpResponse:
         "is_simulated": any(piece.is_simulated for piece in pieces),
         "at": now.isoformat(),
         "series": [
-            {"label": model.title, "css_class": model_class(model.name), "values": held[pk]}
+            {"label": model_title(model.name), "css_class": model_class(model.name), "values": held[pk]}
             for pk, model in models.items()
             if pk in held
         ],
@@ -112,14 +112,18 @@ def _claims(project_id: int, window: Window) -> list[Held]:
 
 
 def _lines(claims: Sequence[Held], window: Window, now: datetime) -> list[dict[str, Any]]:
-    """Guarantee and limit at each step, as the ledger has them; a claim without a limit leaves the sum without one."""
-    half = timedelta(seconds=window.step_s / 2)
-    instants = [min(start + half, now) for start in window.instants]
+    """Guarantee and limit at the end of each step, as the ledger has them; before the first quota there is no line.
+
+    A claim without a limit leaves the sum without one.
+    """
+    step = timedelta(seconds=window.step_s)
+    instants = [min(start + step, now) for start in window.instants]
     if not claims:
         return []
 
     def along(value: Callable[[list[Held]], int | None]) -> list[int | None]:
-        return [value([claim for claim in claims if claim[0].contains(at)]) for at in instants]
+        held = ([claim for claim in claims if claim[0].contains(at)] for at in instants)
+        return [value(here) if here else None for here in held]
 
     return [
         {"label": _("Guaranteed"), "kind": "guaranteed", "values": along(lambda at: sum(claim[1] for claim in at))},
