@@ -26,6 +26,8 @@ _STATES: dict[str, Look] = {
     "draft": Look("draft", _("Draft"), "none"),
     "submitted": Look("waiting", _("Submitted"), "waiting"),
     "active": Look("ok", _("Active"), "ok"),
+    "at_limit": Look("at-limit", _("At limit"), "waiting"),
+    "low_use": Look("low-use", _("Low use"), "waiting"),
     "rejected": Look("failed", _("Rejected"), "bad"),
     "suspended": Look("paused", _("Suspended"), "paused"),
     "closed": Look("closed", _("Closed"), "none"),

@@ -25,6 +25,7 @@ urlpatterns = [
     path("api/v1/", include("quotas.api.urls")),
     path("api/v1/", include("scheduling.api.urls")),
     path("api/v1/", include("monitoring.api.urls")),
+    path("api/v1/", include("portal.api.urls")),
     path("accounts/", include("accounts.sign_in_urls")),
     path("", include("accounts.urls")),
     path("", include("inventory.urls")),

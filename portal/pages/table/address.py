@@ -30,7 +30,9 @@ MOST_SORT_KEYS = 10
 class TableFilter(ProjectFilter):
     """What the registry's list may be narrowed by, and by what only rooms above know."""
 
-    area = django_filters.ModelMultipleChoiceFilter(queryset=ResearchArea.objects.all(), to_field_name="name")
+    area = django_filters.ModelMultipleChoiceFilter(
+        queryset=ResearchArea.objects.all(), field_name="area__name", to_field_name="name"
+    )
     lead = django_filters.CharFilter(method="led_by", label="User name of a lead")
     model = django_filters.ModelMultipleChoiceFilter(
         queryset=GpuModel.objects.all(), to_field_name="name", method="with_quota", label="GPU model with a quota"

@@ -22,6 +22,7 @@ from portal.pages.table.rows import Row
 
 KEPT = 4096
 """How many cells of a kind are remembered: a table is asked for again and again, and little of it changes."""
+BAR_WIDTH = 72
 NONE = mark_safe('<span class="is-none">–</span>')
 ZERO = mark_safe('<span class="is-zero">·</span>')
 
@@ -67,6 +68,12 @@ def text(value: str) -> SafeString:
 
 
 @lru_cache(maxsize=KEPT)
+def cut(value: str) -> SafeString:
+    """A text of any length: what has no room is read on hover."""
+    return format_html('<span title="{}">{}</span>', value, value) if value else NONE
+
+
+@lru_cache(maxsize=KEPT)
 def amount(value: float | None) -> SafeString:
     """GPUs: a faint point for none at all, so that the eye finds the figures."""
     if value is None:
@@ -88,7 +95,7 @@ def bar(total: Allotment, language: str) -> SafeString:
         "guaranteed": formats.number(total.guaranteed),
         "limit": _("none") if total.limit is None else formats.number(total.limit),
     }
-    return svg.usage_bar(svg.Usage(total.used, total.guaranteed, total.bar_limit), label=words)
+    return svg.usage_bar(svg.Usage(total.used, total.guaranteed, total.bar_limit), label=words, width=BAR_WIDTH)
 
 
 def days(row: Row, language: str) -> SafeString:
@@ -118,8 +125,15 @@ def utilisation(row: Row) -> SafeString:
     if now.mean_pct is None:
         return format_html('<span class="is-none">{}</span>', _("no data"))
     words = _("over %(n)s of %(count)s GPUs held") % {"n": now.n, "count": now.gpus}
-    mark = format_html(' <span class="simulated">{}</span>', _("simulated")) if now.is_simulated else ""
-    return format_html('<span title="{}">{} %</span>{}', words, formats.number(now.mean_pct), mark)
+    figure = formats.number(now.mean_pct)
+    if not now.is_simulated:
+        return format_html('<span title="{}">{} %</span>', words, figure)
+    # The outline stands for the word, which the line over the table explains once: a word in each row has no room.
+    mark, word = (
+        '<span class="simulated" title="{}, {}">{} %<span class="visually-hidden"> {}</span></span>',
+        _("simulated"),
+    )
+    return format_html(mark, words, word, figure, word)
 
 
 def cost(value: Cost | None) -> SafeString:

@@ -70,6 +70,21 @@ def _fact(key: str) -> Callable[[Row], Any]:
     return lambda row: row.facts[key]
 
 
+LOW_USE_PCT = 10
+"""Below this the GPUs held count as little used (MON3)."""
+
+
+def _standing(row: Row) -> str:
+    """The state; of an active project also what stands out, where the columns asked for the data."""
+    state = str(row.facts["state"])
+    if state != ProjectState.ACTIVE:
+        return state
+    if row.total.limit and row.total.used >= row.total.limit:
+        return "at_limit"
+    mean = _utilisation(row)
+    return "low_use" if mean is not None and mean < LOW_USE_PCT else state
+
+
 def _leads(row: Row) -> str | None:
     return ", ".join(lead.name for lead in row.leads) or None
 
@@ -121,19 +136,19 @@ _REGISTRY = (
     Column(
         "stage",
         gettext_lazy("Stage"),
-        lambda row, at: cells.text(_choice(Stage, "stage")(row) or ""),
+        lambda row, at: cells.cut(_choice(Stage, "stage")(row) or ""),
         _choice(Stage, "stage"),
-        css="is-2",
+        css="is-2 is-cut",
         order=lambda row: row.facts["stage_rank"] if row.facts["stage"] else None,
     ),
     Column(
         "area",
         gettext_lazy("Area"),
-        lambda row, at: cells.text(row.facts["area__title"] or ""),
+        lambda row, at: cells.cut(row.facts["area__title"] or ""),
         _fact("area__title"),
         css="is-2 is-cut",
     ),
-    Column("lead", gettext_lazy("Lead"), lambda row, at: cells.text(_leads(row) or ""), _leads, css="is-2 is-cut"),
+    Column("lead", gettext_lazy("Lead"), lambda row, at: cells.cut(_leads(row) or ""), _leads, css="is-2 is-cut"),
     Column(
         "kind",
         gettext_lazy("Kind"),
@@ -180,7 +195,7 @@ _GPUS = (
     ),
     Column(
         "days",
-        gettext_lazy("GPU-hours, 14 d"),
+        gettext_lazy("GPU-h, 14 d"),
         lambda row, at: cells.days(row, at.language),
         lambda row: round(sum(row.days), 2),
         need="days",
@@ -189,7 +204,7 @@ _GPUS = (
     ),
     Column(
         "hours",
-        gettext_lazy("GPU-hours, 30 d"),
+        gettext_lazy("GPU-h, 30 d"),
         lambda row, at: cells.hours(row.hours),
         lambda row: round(row.hours, 2),
         need="hours",
@@ -198,7 +213,7 @@ _GPUS = (
     ),
     Column(
         "utilisation",
-        gettext_lazy("Util. now"),
+        gettext_lazy("Util."),
         lambda row, at: cells.utilisation(row),
         _utilisation,
         need="utilisation",
@@ -221,7 +236,7 @@ _LAST = (
     Column(
         "state",
         gettext_lazy("State"),
-        lambda row, at: cells.state(row.facts["state"], at.language),
+        lambda row, at: cells.state(_standing(row), at.language),
         _choice(ProjectState, "state"),
         css="is-split",
         total=sums.active,

@@ -1,6 +1,7 @@
 """The page of the table: tabs, filters as chips, choice of columns, sums and rows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -41,6 +42,7 @@ def listing(request: HttpRequest) -> HttpResponse:
         "body": table.body(list(page.object_list)),
         "sums": table.sums(),
         "total": len(table.everything),
+        "has_simulated": table.has_simulated,
         "strip": strip(here, table),
         "chips": chips(here.query, table),
         "is_filtered": table.asked.is_filtered,
@@ -56,7 +58,10 @@ def listing(request: HttpRequest) -> HttpResponse:
 def _heads(here: Opened, table: Table) -> dict[str, Sequence[Head | str]]:
     """The heads, what the table is sorted by, and what it could be sorted by besides."""
     sort = list(table.asked.sort_keys)
-    shown = heads(table.columns, here.query, sort)
+    shown = [
+        replace(head, css=f"{head.css} is-minor" if "is-minor" in table.css_of(column) else head.css)
+        for head, column in zip(heads(table.columns, here.query, sort), table.columns, strict=True)
+    ]
     labels = {head.key: head.label for head in shown}
     by = heads([column for column, _is_down in table.asked.sort], here.query, sort)
     return {

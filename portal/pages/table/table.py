@@ -14,9 +14,13 @@ from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import local_day, organisation_zone
 from portal.pages.table import address, rows
-from portal.pages.table.columns import GROUPS, Column, Moment, columns
+from portal.pages.table.columns import DEFAULT, GROUPS, Column, Moment, columns
 from portal.pages.table.rows import Row
 from projects.policies import visible_to
+
+ON_A_PHONE = frozenset({"name", "used", "state", "milestone"})
+VENDORS = ("NVIDIA ", "AMD Instinct ", "AMD ")
+"""Left out of a column's head: the model's own name says it all, and a head has 40 pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +39,21 @@ class Table:
         """Class and text of each cell of the row of sums. The cell before a group of models says what they sum."""
         after = [column.group for column in self.columns[1:]] + [""]
         return [
-            (cell_class(column), column.total(self.rows, self.at))
+            (self.css_of(column), column.total(self.rows, self.at))
             if column.total
-            else (f"{cell_class(column)} end", _caption(following) if following != column.group else "")
+            else (f"{self.css_of(column)} end", _caption(following) if following != column.group else "")
             for column, following in zip(self.columns, after, strict=True)
         ]
+
+    @property
+    def has_simulated(self) -> bool:
+        """Whether any figure stands for GPUs that are not there."""
+        return any(row.utilisation is not None and row.utilisation.is_simulated for row in self.rows)
+
+    def css_of(self, column: Column) -> str:
+        """The classes of a column's cells. A phone shows few of the usual columns, and all that somebody chose."""
+        is_minor = self.asked.columns == DEFAULT and column.key not in ON_A_PHONE
+        return f"{cell_class(column)} is-minor" if is_minor else cell_class(column)
 
     def body(self, page: Sequence[Row]) -> SafeString:
         """The rows of a page as markup; every cell is escaped where it is made."""
@@ -47,7 +61,7 @@ class Table:
 
     def _lines(self, page: Sequence[Row]) -> Iterator[str]:
         name, *rest = self.columns
-        opened = [(column.cell, f'<td class="{escape(cell_class(column))}">') for column in rest]
+        opened = [(column.cell, f'<td class="{escape(self.css_of(column))}">') for column in rest]
         head = f'<th scope="row" class="{name.css}">'
         for row in page:
             cells = "".join([f"{start}{cell(row, self.at)}</td>" for cell, start in opened])
@@ -70,23 +84,14 @@ def table_for(person: Person, query: QueryDict) -> Table:
     matching = address.narrowed(query, visible) if asked.is_filtered else None
     everything = rows.registry_rows(visible, matching)
     found = [row for row in everything if row.facts["is_match"] and (not asked.ids or row.pk in asked.ids)]
-    rows.complete(found, asked.needs)
+    models = list(GpuModel.objects.order_by("name").values_list("pk", "name", "title"))
+    rows.complete(found, asked.needs, {pk: name for pk, name, _title in models})
     now = clock.now()
     at = Moment(now, local_day(now), organisation_zone(), get_language() or "")
     ordered = address.in_order(found, asked.sort)
-    titles = gpu_model_titles()
+    titles = {name: _short(title) or name for _pk, name, title in models}
     held = {name: title for name, title in titles.items() if any(name in row.models for row in found)}
     return Table(asked, everything, ordered, columns(asked.columns, held), at, titles)
-
-
-VENDORS = ("NVIDIA ", "AMD Instinct ", "AMD ")
-"""Left out of a column's head: the model's own name says it all, and a head has 40 pixels."""
-
-
-def gpu_model_titles() -> dict[str, str]:
-    """The catalogue's models by name, each with its short title."""
-    rows = GpuModel.objects.order_by("name").values_list("name", "title")
-    return {name: _short(title) or name for name, title in rows}
 
 
 def _short(title: str) -> str:

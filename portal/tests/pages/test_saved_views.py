@@ -1,0 +1,422 @@
+"""Saved views: kept in one way of writing, shared, opened with one's own rows, mended, undone, counted truly."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Person
+from accounts.services import person_deactivate
+from accounts.tests import factories as people
+from kernel import clock
+from kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from kernel.models import AuditEntry
+from portal.models import SavedView
+from portal.pages.views import services
+from portal.pages.views.services import MOST_VIEWS, ViewSpec
+from portal.tests.pages.crowd import crowd
+from projects.models import ResearchArea, Tier
+from projects.tests import factories
+
+pytestmark = pytest.mark.django_db
+SCRIPT = '"><script>alert(1)</script>'
+
+
+def save(owner: Person, name: str = "Mine", query: str = "state=active", **more: Any) -> SavedView:
+    return services.view_create(actor=owner, spec=ViewSpec(name, query, **more))
+
+
+def page(browser: Client, address: str = "/projects") -> str:
+    answer: Any = browser.get(address, follow=True)
+    assert answer.status_code == 200, answer.content[:300]
+    return str(answer.content.decode())
+
+
+def tabs(text: str) -> list[tuple[str, str]]:
+    """Word and count of each tab."""
+    found = re.findall(r'<a class="tab"[^>]*>(.*?)</a>', text, flags=re.S)
+    return [
+        (re.sub("<[^>]+>", "", re.sub(r'<span class="count">.*', "", tab)), "".join(re.findall(r'"count">(\d+)', tab)))
+        for tab in found
+    ]
+
+
+def current(text: str) -> str:
+    found = re.search(r'aria-current="page"[^>]*><span class="tab-word">(.*?)</span>', text)
+    return found[1] if found else ""
+
+
+# --- keeping
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("?sort=-used&state=suspended&state=active&page=3&ids=7&view=2", "state=active&state=suspended&sort=-used"),
+        ("q=+two+words+&tier=", "q=two+words"),
+        ("columns=stage&columns=tier", "columns=tier,stage"),
+        ("columns=stage,tier,stage", "columns=stage,tier"),
+        ("sort=used,-used,name", "sort=used,name"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_kept_in_one_way_of_writing(written: str, kept: str) -> None:
+    assert save(people.person(), query=written).query == kept
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["columns=password", "sort=goal", "state=gone", "area=nowhere", "colour=red", "x" * 4001, "q=%00", "a&" * 400],
+)
+def test_what_the_table_does_not_take_is_not_kept(query: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        save(people.person(), query=query)
+    assert list(refusal.value.errors) == ["query"]
+
+
+def test_names_are_needed_bounded_and_taken_once_by_one_person() -> None:
+    owner, other = people.person(), people.person()
+    assert save(owner, "  Two   words ").name == "Two words"
+    for name in ("", "  ", "x" * 81, "two WORDS"):
+        with pytest.raises(Invalid):
+            save(owner, name)
+    assert save(other, "Two words").owner == other
+    with pytest.raises(Invalid):
+        services.view_change(actor=owner, view_id=save(owner, "Third").pk, changes={"name": "Two words"})
+
+
+def test_a_person_keeps_so_many_views_and_no_more() -> None:
+    owner = people.person()
+    for number in range(MOST_VIEWS):
+        save(owner, f"View {number}")
+    with pytest.raises(Invalid):
+        save(owner, "One more")
+
+
+# --- seeing and changing
+
+
+def test_a_private_view_is_not_there_for_others_and_a_shared_one_is() -> None:
+    owner, other = people.person(), people.browser(people.person())
+    private, shared = save(owner, "Private"), save(owner, "Everybody's", is_shared=True)
+    assert other.get(f"/projects?view={private.pk}").status_code == 404
+    assert other.get(f"/projects?view={shared.pk}").status_code == 200
+    text = page(other)
+    assert "Everybody&#x27;s" in text
+    assert "Private" not in text
+    assert other.get(f"/api/v1/project-views/{private.pk}").status_code == 404
+
+
+def test_a_shared_view_shows_each_their_own_rows() -> None:
+    lead, colleague = people.person(), people.person()
+    factories.active_project(lead=lead, name="Of the lead")
+    factories.active_project(lead=colleague, name="Of the colleague")
+    factories.draft_project(lead=colleague, name="A draft")
+    shared = save(lead, is_shared=True)
+    text = page(people.browser(colleague), f"/projects?view={shared.pk}")
+    assert "Of the colleague" in text
+    assert "Of the lead" not in text
+    assert "A draft" not in text
+    assert current(text) == "Mine"
+    assert "Copy to mine" in text
+    assert "Rename, share" not in text
+
+
+def test_a_shared_view_is_changed_by_its_owner_or_an_admin_only() -> None:
+    owner, other, admin = people.person(), people.person(), people.admin()
+    shared, private = save(owner, "Shared", is_shared=True), save(owner, "Private")
+    for actor, view, refusal in ((other, shared, Forbidden), (other, private, NotFound), (admin, private, NotFound)):
+        with pytest.raises(refusal):
+            services.view_change(actor=actor, view_id=view.pk, changes={"name": "Other"})
+        with pytest.raises(refusal):
+            services.view_delete(actor=actor, view_id=view.pk)
+    services.view_change(actor=admin, view_id=shared.pk, changes={"name": "By an admin", "query": "tier=high"})
+    shared.refresh_from_db()
+    assert (shared.name, shared.query, shared.owner) == ("By an admin", "tier=high", owner)
+    entry = AuditEntry.objects.get(action="view.changed")
+    assert (entry.before["name"], entry.after["name"]) == ("Shared", "By an admin")
+    assert not AuditEntry.objects.filter(subject_id=str(private.pk), subject_type="portal.savedview").exists()
+
+
+def test_a_deactivated_person_saves_nothing() -> None:
+    owner = people.person()
+    stale = Person.objects.get(pk=owner.pk)
+    person_deactivate(actor=None, person_id=owner.pk)
+    with pytest.raises(Exception, match="deactivated"):
+        save(stale)
+
+
+def test_a_copy_is_private_and_has_a_name_of_its_own() -> None:
+    owner, other = people.person(), people.person()
+    shared = save(owner, "x" * 80, is_shared=True)
+    first = services.view_copy(actor=other, view_id=shared.pk)
+    second = services.view_copy(actor=other, view_id=shared.pk)
+    assert (first.owner, first.query, first.is_shared, first.name) == (other, shared.query, False, "x" * 80)
+    assert second.name == f"{'x' * 76} (2)"
+
+
+# --- the default
+
+
+def test_the_table_opens_with_the_default_view_and_all_projects_stay_a_click_away() -> None:
+    owner = people.person()
+    factories.active_project(lead=owner, name="Active one")
+    factories.draft_project(lead=owner, name="Draft one")
+    browser = people.browser(owner)
+    view = save(owner, is_default=True)
+    assert browser.get("/projects")["Location"] == f"/projects?view={view.pk}"
+    text = page(browser)
+    assert "Draft one" not in text
+    assert 'href="/projects?view=all"' in text
+    assert "Draft one" in page(browser, "/projects?view=all")
+    browser.post(f"/projects/views/{view.pk}/default", {"on": "no"})
+    assert browser.get("/projects").status_code == 200
+
+
+def test_a_default_that_is_no_longer_shared_is_no_default() -> None:
+    owner, other = people.person(), people.person()
+    shared = save(owner, is_shared=True)
+    services.view_change(actor=other, view_id=shared.pk, changes={"is_default": True})
+    browser = people.browser(other)
+    assert browser.get("/projects").status_code == 302
+    services.view_change(actor=owner, view_id=shared.pk, changes={"is_shared": False})
+    assert browser.get("/projects").status_code == 200
+
+
+# --- changed, reset, saved as another
+
+
+def test_a_view_that_is_looked_at_otherwise_can_be_updated_saved_as_new_or_reset() -> None:
+    owner = people.person()
+    factories.active_project(lead=owner)
+    view, browser = save(owner), people.browser(owner)
+    plain = page(browser, f"/projects?view={view.pk}")
+    assert "Update view" not in plain
+    assert "Save view" not in plain
+    changed = page(browser, f"/projects?view={view.pk}&state=active&sort=-used")
+    assert "Update view" in changed
+    assert "Save as new" in changed
+    assert f'href="/projects?view={view.pk}">Reset' in changed
+    browser.post(f"/projects/views/{view.pk}/update", {"query": "state=active&sort=-used"})
+    view.refresh_from_db()
+    assert view.query == "state=active&sort=-used"
+    same = page(browser, f"/projects?view={view.pk}&sort=-used&state=active")
+    assert "Update view" not in same
+
+
+def test_a_view_whose_filters_are_all_taken_away_is_not_the_view() -> None:
+    owner = people.person()
+    factories.draft_project(lead=owner, name="Draft one")
+    view = save(owner)
+    text = page(people.browser(owner), f"/projects?view={view.pk}")
+    cleared = re.search(r'class="chip-clear" href="\?([^"]+)"', text)
+    assert cleared
+    assert "Draft one" in page(people.browser(owner), f"/projects?{cleared[1].replace('&amp;', '&')}")
+
+
+def test_save_is_offered_for_what_no_tab_shows() -> None:
+    browser = people.browser(people.auditor())
+    factories.active_project(tier=Tier.HIGH)
+    assert "Save view" not in page(browser, "/projects")
+    assert "Save view" not in page(browser, "/projects?tier=high")
+    assert "Save view" in page(browser, "/projects?tier=high&state=active")
+
+
+def test_the_form_keeps_the_address_of_the_table_and_says_what_is_wrong() -> None:
+    owner = people.person()
+    browser = people.browser(owner)
+    answer: Any = browser.post("/projects/views/new?state=active&sort=-name", {"name": ""})
+    assert answer.status_code == 422
+    answer = browser.post("/projects/views/new?state=active&sort=-name&page=2", {"name": "New", "is_default": "on"})
+    view = SavedView.objects.get()
+    assert answer["Location"] == f"/projects?view={view.pk}"
+    assert (view.query, view.is_shared) == ("state=active&sort=-name", False)
+    answer = browser.post("/projects/views/new?columns=goal", {"name": "Wrong"})
+    assert answer.status_code == 422
+    assert "goal" in answer.content.decode()
+
+
+# --- what is no longer there
+
+
+def test_a_view_of_what_is_gone_opens_with_a_notice() -> None:
+    owner = people.person()
+    factories.active_project(lead=owner, name="Still here")
+    area = ResearchArea.objects.create(name="gone", title="Gone")
+    view = save(owner, query="area=gone&state=active&lead=nobody-more")
+    area.delete()
+    view.query += "&columns=tier,vanished&sort=-vanished,name&model=tpu"
+    view.save()
+    browser = people.browser(owner)
+    text = page(browser, f"/projects?view={view.pk}")
+    for word in ("area “gone”", "column “vanished”", "order by “-vanished”", "GPU model “tpu”", "lead “nobody-more”"):
+        assert word in text
+    assert "Keep the view as it is shown" in text
+    assert browser.get(f"/projects/export/csv?view={view.pk}").status_code == 200
+    assert browser.get(f"/projects?view={view.pk}&area=gone").status_code == 422
+
+
+# --- deleting, and back
+
+
+def test_a_deleted_view_comes_back_within_an_hour() -> None:
+    owner = people.person()
+    browser, view = people.browser(owner), save(owner, is_default=True)
+    asked = browser.get(f"/projects/views/{view.pk}/delete").content.decode()
+    assert "Delete the view" in asked
+    text = page_after(browser, f"/projects/views/{view.pk}/delete")
+    assert f'action="/projects/views/{view.pk}/restore"' in text
+    assert browser.get(f"/projects?view={view.pk}").status_code == 404
+    assert browser.post(f"/projects/views/{view.pk}/restore").status_code == 302
+    assert browser.get("/projects")["Location"] == f"/projects?view={view.pk}"
+
+
+def page_after(browser: Client, address: str, data: dict[str, str] | None = None) -> str:
+    answer: Any = browser.post(address, data or {}, follow=True)
+    assert answer.status_code == 200, answer.content[:300]
+    return str(answer.content.decode())
+
+
+def test_what_was_deleted_long_ago_or_is_replaced_does_not_come_back(freeze: Any) -> None:
+    owner = people.person()
+    view = save(owner)
+    services.view_delete(actor=owner, view_id=view.pk)
+    save(owner)
+    with pytest.raises(Conflict, match="again by now"):
+        services.view_restore(actor=owner, view_id=view.pk)
+    freeze(clock.now() + services.UNDO_WITHIN * 1.01)
+    with pytest.raises(Conflict, match="hour"):
+        services.view_restore(actor=owner, view_id=view.pk)
+    freeze(clock.now() + services.KEPT)
+    save(owner, "Later")
+    assert not SavedView.objects.filter(pk=view.pk).exists()
+
+
+def test_a_stranger_restores_nothing() -> None:
+    owner = people.person()
+    view = save(owner)
+    services.view_delete(actor=owner, view_id=view.pk)
+    with pytest.raises(NotFound):
+        services.view_restore(actor=people.admin(), view_id=view.pk)
+
+
+# --- order, counts, many
+
+
+def test_ones_own_views_keep_the_order_given_to_them() -> None:
+    owner = people.person()
+    first, second, third = (save(owner, name) for name in ("First", "Second", "Third"))
+    browser = people.browser(owner)
+    browser.post(f"/projects/views/{third.pk}/earlier")
+    browser.post(f"/projects/views/{first.pk}/later")
+    browser.post(f"/projects/views/{second.pk}/later")
+    assert [word for word, _count in tabs(page(browser))][4:] == ["Third", "First", "Second"]
+    assert browser.post(f"/projects/views/{save(people.person()).pk}/later").status_code == 404
+
+
+def test_thirty_views_fold_and_cost_no_statement_each() -> None:
+    crowd(20)
+    auditor = people.auditor()
+    browser = people.browser(auditor)
+    view = save(auditor, "Number 0")
+
+    def cost(address: str) -> int:
+        page(browser, address)
+        with CaptureQueriesContext(connection) as captured:
+            page(browser, address)
+        return len(captured)
+
+    before = cost(f"/projects?view={view.pk}")
+    for number in range(1, 30):
+        save(auditor, f"Number {number}")
+        save(people.person(), f"Shared {number}", is_shared=True)
+    assert cost(f"/projects?view={view.pk}") == before <= 12
+    assert cost("/projects?view=all") <= 12
+    text = page(browser, "/projects?view=all")
+    assert [word for word, _count in tabs(text)][4:] == ["Number 0", "Number 1", "Number 2"]
+    assert "56 more views" in text
+    last = SavedView.objects.get(name="Number 29")
+    assert tabs(page(browser, f"/projects?view={last.pk}"))[-1][0] == "Number 29"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "state=active",
+        "state=active&state=draft",
+        "stage=training&tier=high&tier=none",
+        "late=true",
+        "late=false&kind=product",
+        "area=vision",
+        "lead=LEADER",
+        "",
+        "sort=-used",
+    ],
+)
+def test_the_count_of_a_tab_is_what_the_table_shows(query: str) -> None:
+    crowd(60)
+    ResearchArea.objects.get_or_create(name="vision", defaults={"title": "Vision"})
+    leader = people.person("leader")
+    factories.active_project(lead=leader, area="vision", stage="training")
+    factories.draft_project(lead=leader, kind="product", stage="")
+    auditor = people.auditor()
+    save(auditor, "Counted", query)
+    text = page(people.browser(auditor), f"/projects?view={SavedView.objects.get().pk}")
+    shown = re.search(r'<span class="count"><b>(\d+)</b>', text)
+    assert shown
+    assert dict(tabs(text))["Counted"] == shown[1]
+
+
+@pytest.mark.parametrize("query", ["q=anything", "model=h100"])
+def test_a_count_that_the_rows_do_not_say_is_left_out(query: str) -> None:
+    crowd(5)
+    auditor = people.auditor()
+    save(auditor, "Uncounted", query)
+    assert dict(tabs(page(people.browser(auditor), "/projects?view=all")))["Uncounted"] == ""
+
+
+# --- texts and the API
+
+
+def test_markup_in_a_name_stays_text_on_every_page_of_views() -> None:
+    owner = people.person()
+    view = save(owner, SCRIPT, is_shared=True)
+    for someone in (owner, people.admin(), people.person()):
+        browser = people.browser(someone)
+        for address in (
+            "/projects",
+            f"/projects?view={view.pk}",
+            f"/projects?view={view.pk}&sort=name",
+            "/projects/views",
+        ):
+            text = page(browser, address)
+            assert SCRIPT not in text
+            assert "&lt;script&gt;alert(1)" in text
+    for act in ("edit", "delete"):
+        assert SCRIPT not in page(people.browser(owner), f"/projects/views/{view.pk}/{act}")
+    for form in ("csv", "xlsx"):
+        assert people.browser(owner).get(f"/projects/export/{form}?view={view.pk}").status_code == 200
+
+
+def test_a_program_keeps_reads_changes_and_deletes_views() -> None:
+    owner, other = people.person(), people.api_client(people.person())
+    client = people.api_client(owner)
+    made = client.post(
+        "/api/v1/project-views/", {"name": "By a program", "query": "sort=-used&tier=high"}, format="json"
+    )
+    assert made.status_code == 201
+    assert made.json()["query"] == "tier=high&sort=-used"
+    address = f"/api/v1/project-views/{made.json()['id']}/"
+    assert other.get(address).status_code == 404
+    changed = client.patch(address, {"is_shared": True, "is_default": True}, format="json").json()
+    assert (changed["is_shared"], changed["is_default"], changed["is_mine"]) == (True, True, True)
+    seen = other.get("/api/v1/project-views/").json()
+    assert (seen["count"], seen["results"][0]["is_mine"], seen["results"][0]["is_default"]) == (1, False, False)
+    assert other.patch(address, {"is_default": True}, format="json").status_code == 200
+    assert other.patch(address, {"name": "Mine now"}, format="json").status_code == 403
+    assert client.patch(address, {"query": "columns=goal"}, format="json").json()["errors"].keys() == {"query"}
+    assert client.delete(address).status_code == 204
+    assert client.get(address).status_code == 404
