@@ -4,6 +4,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models import Pool, Source
+from inventory.services.pools import MOST_SUITABILITY
 
 MOST_SECONDS = 2**31 - 1
 
@@ -66,3 +67,19 @@ class PoolForm(forms.Form):
 class NewPoolForm(PoolForm):
     field_order = ["name", "title"]
     name = forms.CharField(label=_("Name"), max_length=60, help_text=_("Small letters, digits and dashes."))
+
+
+class GpuModelForm(forms.Form):
+    title = forms.CharField(label=_("Title"), max_length=100)
+    suitability = forms.DecimalField(
+        label=_("Suitability"),
+        min_value=0,
+        max_value=MOST_SUITABILITY,
+        max_digits=6,
+        decimal_places=3,
+        help_text=_(
+            "How fast one GPU is for a project that measured nothing, an H100 being 1. 0: not rated, and no review "
+            "gives any of it to such a project."
+        ),
+    )
+    interconnect = forms.CharField(label=_("Interconnect"), max_length=40, required=False)

@@ -261,6 +261,26 @@ def pool_rows() -> list[PoolRow]:
     return [PoolRow(pool, gpus.get(pool.pk, 0)) for pool in pools()]
 
 
+@dataclass(frozen=True, slots=True)
+class GpuModelRow:
+    """A model of the catalogue; nodes that are there, and GPUs accepted at this instant."""
+
+    model: GpuModel
+    nodes: int
+    gpus: int
+
+
+def gpu_model_rows() -> list[GpuModelRow]:
+    """Every model, fastest first."""
+    accepted = capacity_at(clock.now())
+    here = Node.objects.exclude(state=NodeState.REMOVED).values_list("gpu_model").annotate(count=Count("pk"))
+    nodes = dict(here.order_by())
+    models = GpuModel.objects.order_by("-suitability", "name")
+    return [
+        GpuModelRow(model, nodes.get(model.pk, 0), accepted.get(model.pk, Capacity(0, 0)).capacity) for model in models
+    ]
+
+
 def pool_gpus(at: datetime) -> dict[int, int]:
     """Accepted GPUs by pool at an instant."""
     facts = CapacityFact.objects.filter(during__contains=at)

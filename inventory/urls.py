@@ -2,7 +2,7 @@
 
 from django.urls import re_path
 
-from inventory.views import nodes, pools
+from inventory.views import gpu_models, nodes, pools
 
 app_name = "inventory"
 
@@ -15,6 +15,8 @@ urlpatterns = [
     re_path(r"^nodes/enrol/(?P<token_id>[0-9]{1,18})/revoke/?$", nodes.revoke_token, name="token-revoke"),
     re_path(NODE + r"/?$", nodes.detail, name="node"),
     re_path(NODE + r"/price/?$", nodes.price, name="price"),
+    re_path(r"^gpu-models/?$", gpu_models.listing, name="gpu-models"),
+    re_path(r"^gpu-models/(?P<model_id>[0-9]{1,18})/edit/?$", gpu_models.edit, name="gpu-model-edit"),
     re_path(r"^pools/?$", pools.listing, name="pools"),
     re_path(r"^pools/new/?$", pools.new, name="pool-new"),
     re_path(POOL + r"/edit/?$", pools.edit, name="pool-edit"),

@@ -2,7 +2,7 @@
 
 from django.urls import re_path
 
-from portal.pages import cluster, design, form_drafts, home, lanes, registration, search
+from portal.pages import cluster, deciding, design, form_drafts, home, lanes, registration, search
 from portal.pages.bulk import pages as bulk
 from portal.pages.project import by_model, cost_page, jobs, overview, use
 from portal.pages.table import export, listing
@@ -41,6 +41,7 @@ registry_patterns = (
         page(r"^projects/views/(?P<view_id>[0-9]{1,18})/(?P<name>" + views.ACTS + ")", views.act, "view-act"),
         page(r"^projects/bulk/(?P<field>stage|area)", bulk.change, "bulk"),
         page(r"^projects/bulk/(?P<change_id>[0-9]{1,18})/undo", bulk.undo, "bulk-undo"),
+        page(PROJECT + r"/decide", deciding.Decide.as_view(), "decide"),
         *registry.urlpatterns,
     ],
     registry.app_name,

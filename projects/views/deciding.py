@@ -1,6 +1,6 @@
 """The page on which an admin or a director decides, and the steps that ask once before they are taken."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -12,25 +12,36 @@ from django.views import View
 from django.views.decorators.http import require_http_methods
 
 from accounts.policies import require_signed_in
-from inventory.selectors import capacity_at
-from kernel import clock
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 from projects import impact, policies, selectors, services
+from projects.content import FIELDS
 from projects.errors import ContentChanged
 from projects.forms import NeededReasonForm, ReasonForm, TierForm
 from projects.models import Project
-from projects.selectors import ProjectDetail
+from projects.selectors import HistoryItem, ProjectDetail
+from projects.similar import similar_to
 from projects.states import ProjectState
 from projects.views.frame import framed, opened, title
 from projects.words import word
 
 Service = Callable[..., Project]
+_CONTENT = frozenset(FIELDS) | {"milestone", "member"}
+"""What the history calls the parts of the content that an approval holds for."""
 NEED_REASON = frozenset({"suspend", "close"})
 
 
 class Decide(View):
-    """What is asked and by whom; the answer holds for the content that is shown and no other."""
+    """What is asked and by whom; the answer holds for the content that is shown and no other.
+
+    The portal, which knows what is promised, puts that beside it: ``evidence`` and the template.
+    """
+
+    template = "projects/decide.html"
+
+    def evidence(self, detail: ProjectDetail) -> dict[str, Any]:
+        """What a room above adds to the page's context."""
+        return {}
 
     def get(self, request: HttpRequest, project_id: int) -> HttpResponse:
         detail = opened(request, project_id, "decide")
@@ -68,18 +79,36 @@ class Decide(View):
     def _page(
         self, request: HttpRequest, detail: ProjectDetail, form: ReasonForm, changed: list[str] | None = None
     ) -> HttpResponse:
-        capacity = capacity_at(clock.now())
-        compute = [(row, capacity.get(row.gpu_model_id)) for row in detail.expected_compute]
-        story = selectors.history(detail.project)
+        project = detail.project
+        steps_before, changes = since_last(selectors.history(project))
         context = {
             **framed(request, detail),
             "form": form,
-            "compute": compute,
             "changed": changed,
-            "steps_before": [item for item in story if item.kind == "state"],
+            "steps_before": steps_before,
+            "changes": changes,
+            "thread": selectors.questions(project),
+            "similar": similar_to(
+                name=project.name,
+                goal=project.goal,
+                datasets=project.datasets,
+                among=policies.visible_to(request.user),
+                exclude=project.pk,
+            ),
+            **self.evidence(detail),
         }
         code = 409 if changed is not None else 422 if form.errors else 200
-        return render(request, "projects/decide.html", context, status=code)
+        return render(request, self.template, context, status=code)
+
+
+def since_last(story: Sequence[HistoryItem]) -> tuple[list[HistoryItem], list[HistoryItem] | None]:
+    """Its steps so far; and what of its content changed between the last two submissions, None for a first one."""
+    steps = [item for item in story if item.kind == "state"]
+    submitted = [index for index, item in enumerate(story) if item.kind == "state" and item.what == "submit"]
+    if len(submitted) < 2:
+        return steps, None
+    between = story[submitted[-2] : submitted[-1]]
+    return steps, [item for item in between if item.kind == "change" and item.what in _CONTENT]
 
 
 @require_http_methods(["GET", "POST"])

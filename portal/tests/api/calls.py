@@ -50,10 +50,12 @@ def address(world: World, operation: Operation, number: int | None = None) -> st
         if name in world.targets:
             return str(world.targets[name])
         is_member = name == "id" and "/members/" in operation.path
-        known = (world.ids.get("people" if is_member else operation.resource) or [1])[0]
+        is_measurement = name == "id" and "/suitability/" in operation.path
+        resource = "people" if is_member else "measurements" if is_measurement else operation.resource
+        known = (world.ids.get(resource) or [1])[0]
         act = operation.path.rstrip("/").rsplit("/", 1)[1]
         is_target = name == "id" and not is_member
-        return str(world.targets.get(f"{operation.resource} {act}", known) if is_target else known)
+        return str(world.targets.get(f"{resource} {act}", known) if is_target else known)
 
     return re.sub(r"{(\w+)}", filled, operation.path)
 

@@ -1,7 +1,9 @@
 """An organisation that wrote markup into every text it could: each text says from which field it comes."""
 
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID, uuid4
 
 from accounts.models import Person, Role
@@ -14,11 +16,21 @@ from inventory.tests import factories as hardware
 from kernel import clock, form_drafts
 from kernel.form_drafts import Typed
 from kernel.models import AuditEntry
+from portal.pages.views.services import ViewSpec, view_create
 from projects.facts import ComputeAsked, MilestoneAsked
-from projects.models import Project, ResearchArea
-from projects.services import area_create, project_approve, project_suspend, tier_set
+from projects.models import Measurement, Project, ResearchArea
+from projects.services import (
+    Stated,
+    area_create,
+    measurement_confirm,
+    measurement_state,
+    project_approve,
+    project_return,
+    project_submit,
+    project_suspend,
+    tier_set,
+)
 from projects.tests import factories as registry
-from projects.tests import import_factories
 from projects.tests import import_factories
 from quotas.models import Claim
 from quotas.services import AccessSpec, GrantSpec, pool_dedicate, pool_open, quota_grant
@@ -48,7 +60,8 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         grant=GrantSpec(projects["project"].pk, 4, 8, gpu_model_id=model.pk, reason=said("grantreason")),
     )
     rows = {**projects, **_jobs(projects["project"], lead, fake), "area": area, "pool": pool, "spare": pool}
-    rows |= import_factories.in_every_state(lead, said("import"))
+    measured = {row.state: row for row in Measurement.objects.filter(project=projects["project"])}
+    rows |= {state: measured[state] for state in ("proposed", "confirmed")}
     rows |= import_factories.in_every_state(lead, said("import"))
     spec = EnrolmentSpec("node-d", pool.pk, Source.OWNED)
     ids = {
@@ -59,6 +72,7 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         **_dedicated_pool(admin, projects["project"]),
         "enrolment": enrolment_token_issue(actor=admin, spec=spec)[0].pk,
         "token": people.token(admin, name=said("tokenname")[:100])[0].pk,
+        **_views(lead),
         "node": fake.node.pk,
         "gpu_model": model.pk,
         "form_draft": _form_draft(lead),
@@ -85,6 +99,14 @@ def _form_draft(owner: Person) -> UUID:
     data |= {"team-0-person": [said("typedperson")]}
     typed = Typed("projects.register", data, writer="a page")
     return form_drafts.save(owner_id=owner.pk, key=uuid4(), typed=typed).key
+
+
+def _views(lead: Person) -> dict[str, Any]:
+    """Of the lead; the shared one stands in everybody's menu and list."""
+    shared = view_create(actor=lead, spec=ViewSpec(said("viewname")[:80], "state=active", is_shared=True))
+    private = view_create(actor=lead, spec=ViewSpec(said("private")[:80], f"q={quote(said('words'))}"))
+    gone = view_create(actor=lead, spec=ViewSpec(said("lastview")[:80], f"lead={quote(said('leadname'))}"))
+    return {"shared": shared.pk, "private": private.pk, "deleted": gone.pk, "bulk": 1, "project_seen": ""}
 
 
 def _person(username: str, *roles: Role) -> Person:
@@ -129,12 +151,24 @@ def _projects(admin: Person, lead: Person, researcher: Person, model: GpuModel) 
     tier_set(actor=admin, project_id=active.pk, tier="high", reason=said("tierreason"))
     suspended = registry.active_project(lead=lead, **facts("suspended"))
     project_suspend(actor=admin, project_id=suspended.pk, reason=said("suspendreason"))
+    _measured(admin, lead, active, model)
+    asked = registry.submitted_project(lead=lead, **facts("submitted"))
+    project_return(actor=admin, project_id=asked.pk, reason=said("question"))
+    project_submit(actor=lead, project_id=asked.pk, answer=said("answer"))
     return {
         "project": active,
         "draft": registry.draft_project(lead=lead, **facts("draft")),
-        "submitted": registry.submitted_project(lead=lead, **facts("submitted")),
+        "submitted": asked,
         "suspended": suspended,
     }
+
+
+def _measured(admin: Person, lead: Person, project: Project, model: GpuModel) -> None:
+    """One that counts and one that waits."""
+    stated = Stated(model.name, Decimal(5), said("u")[:40], said("evidence"), said("job")[:60])
+    row = measurement_state(actor=lead, project_id=project.pk, stated=stated)
+    measurement_confirm(actor=admin, measurement_id=row.pk, reason=said("confirmreason"))
+    measurement_state(actor=lead, project_id=project.pk, stated=stated)
 
 
 def _jobs(project: Project, lead: Person, fake: cluster.FakeNode) -> dict[str, Any]:

@@ -20,7 +20,9 @@ MUST_BE_SHOWN = (
     *("name-lead", "projectname-active", "projectname-draft", "goal", "dataset", "milestone", "areatitle"),
     *("typedname", "typedgoal", "typeddatasets", "typeddue_on", "typedtarget", "typedperson"),
     *("pooltitle", "poolpurpose", "grantreason", "tierreason", "suspendreason", "tokenname", "reportedmodel"),
+    *("viewname",),
     *("newstitle", "newstext", "worktitle", "worktext"),
+    *("evidence", "confirmreason", "question", "answer"),
     *("jobname-running", "jobname-ended", "command", "variable", "exitmessage"),
 )
 """Texts that some page shows; the others are kept for the record only, or are shown by later rooms."""

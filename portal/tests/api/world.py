@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
@@ -13,8 +14,10 @@ from accounts.tests import factories as people
 from inventory.models import EnrolmentToken, GpuModel, Node, Pool
 from kernel import audit
 from kernel.models import AuditEntry
-from projects.models import Project, ProjectImport, ResearchArea, Tier
-from projects.services import area_create
+from portal.models import SavedView
+from portal.pages.views.services import ViewSpec, view_create
+from projects.models import Measurement, Project, ProjectImport, ResearchArea, Tier
+from projects.services import Stated, area_create, measurement_confirm, measurement_state
 from projects.tests import factories as registry
 from projects.tests import import_factories
 from quotas.models import Claim
@@ -72,6 +75,7 @@ def build() -> World:
     on_top = AreaGrantSpec(area.pk, 1, gpu_model_id=GpuModel.objects.get(name="h100").pk)
     area_grant(actor=cast["admin"], grant=on_top)
     _run_jobs(active, fake)
+    view_create(actor=cast["admin"], spec=ViewSpec("Of the admin", "state=active"))
     announcement_publish(actor=cast["admin"], spec=AnnouncementSpec("announcement", "News"))
     imports = import_factories.in_every_state(cast["admin"], "World ")
     audit.seal_pending()
@@ -81,6 +85,7 @@ def build() -> World:
     targets |= {"projects submit": draft.pk, "projects {id}": draft.pk, "projects resume": suspended.pk}
     targets |= {"project-imports undo": imports["import_applied"].pk}
     targets |= {f"project-imports {act}": imports["import_checked"].pk for act in ("check", "apply", "discard")}
+    targets |= _measured(cast["admin"], active)
     targets |= _dedicated_pool(cast["admin"], active)
     return World(cast, tokens, ids, _values(), targets)
 
@@ -89,6 +94,19 @@ def _dedicated_pool(admin: Person, project: Project) -> dict[str, int]:
     pool = pool_dedicate(actor=admin, pool_id=cluster.pool("kept").pk, purpose="Evaluation")
     access = pool_open(actor=admin, access=AccessSpec(pool.pk, project_id=project.pk))
     return {**{f"pools {act}": pool.pk for act in ("release", "access", "end")}, "access_id": access.pk}
+
+
+def _measured(admin: Person, project: Project) -> dict[str, int]:
+    """One that waits, one that counts."""
+    rows = [
+        measurement_state(
+            actor=project.created_by, project_id=project.pk, stated=Stated(model, Decimal(100), "tokens/s", "A run")
+        )
+        for model in ("h100", registry.gpu_model("l4").name)
+    ]
+    confirmed = measurement_confirm(actor=admin, measurement_id=rows[1].pk)
+    targets = {f"measurements {act}": rows[0].pk for act in ("confirm", "reject", "withdraw", "{id}")}
+    return {**targets, "measurements revoke": confirmed.pk}
 
 
 def _run_jobs(project: Project, fake: cluster.FakeNode) -> None:
@@ -107,6 +125,7 @@ def _ids() -> dict[str, list[int]]:
     models: dict[str, Any] = {
         "projects": Project,
         "people": Person,
+        "measurements": Measurement,
         "jobs": Job,
         "nodes": Node,
         "pools": Pool,
@@ -118,6 +137,7 @@ def _ids() -> dict[str, list[int]]:
         "tokens": ServiceToken,
         "announcements": Announcement,
         "enrolment-tokens": EnrolmentToken,
+        "project-views": SavedView,
     }
     return {name: list(model.objects.order_by("pk").values_list("pk", flat=True)) for name, model in models.items()}
 
@@ -146,10 +166,14 @@ def _values() -> dict[str, list[Any]]:
         "tokens.owner": [""],
         "tokens.scopes": [["read"]],
         "research-areas.parent": [None],
+        "projects.cannot_use": [False],
+        "projects.throughput": ["1200"],
+        "projects.unit": ["tokens/s"],
         "projects.milestones": [[{"name": "Second result", "due_on": "2031-05-01"}]],
         "projects.expected_compute": [[{"gpu_model": "h100", "min": 1, "target": 2, "max": 4}]],
         "area-quotas.area": list(ResearchArea.objects.values_list("pk", flat=True)),
         "nodes.currency": ["EUR"],
+        "project-views.query": ["state=active&sort=-used"],
         "pools.area": [None],
         "nodes.last_minute": [1440],
     }

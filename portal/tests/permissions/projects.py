@@ -12,6 +12,8 @@ REASON = {"reason": "said by a test"}
 MEMBER = {"person": "newcomer", "role": "researcher"}
 AREA = {"name": "speech", "title": "Speech"}
 
+MEASURED = {"gpu_model": "h100", "throughput": "1200", "unit": "tokens/s", "evidence": "A run of an hour"}
+
 # fmt: off
 ROWS = [
     #                                                 anon strg rsch lead dire admi audi
@@ -24,7 +26,12 @@ ROWS = [
     row("POST", "/projects/consequence",             "in 404 200 200 200 200 200",
         body={**FORM, "_project": "{draft}"}),
     row("GET", "/projects/areas",                    "in 200 200 200 200 200 200"),
-    row("POST", "/projects/areas",                   "in 403 403 403 403 302 403", body=AREA),
+    row("POST", "/projects/areas/new",               "in 403 403 403 403 302 403", body=AREA),
+    row("GET", "/projects/areas/new",                "in 403 403 403 403 200 403"),
+    row("GET", "/projects/areas/{area}/edit",        "in 403 403 403 403 200 403"),
+    row("POST", "/projects/areas/{area}/edit",       "in 403 403 403 403 302 403", body={"title": "Other"}),
+    row("GET", "/projects/areas/{area}/delete",      "in 403 403 403 403 200 403"),
+    row("POST", "/projects/areas/{area}/delete",     "in 403 403 403 403 302 403"),
     row("GET", "/projects/{project}",                "in 404 200 200 200 200 200"),
     row("GET", "/projects/{draft}",                  "in 404 200 200 200 200 200"),
     row("GET", "/projects/{project}/history",        "in 404 200 200 200 200 200"),
@@ -35,6 +42,15 @@ ROWS = [
     row("POST", "/projects/{project}/milestones/{milestone}/move", "in 404 403 302 403 403 403",
         body={"day": "2030-01-31"}),
     row("GET", "/projects/{project}/members",        "in 404 200 200 200 200 200"),
+    row("GET", "/projects/{project}/suitability",    "in 404 200 200 200 200 200"),
+    row("POST", "/projects/{project}/suitability",   "in 404 403 302 403 403 403", body=MEASURED),
+    row("GET", "/projects/{project}/suitability/{proposed}/confirm", "in 404 403 403 403 200 403"),
+    row("POST", "/projects/{project}/suitability/{proposed}/confirm", "in 404 403 403 403 302 403", body=REASON),
+    row("POST", "/projects/{project}/suitability/{proposed}/reject", "in 404 403 403 403 302 403", body=REASON),
+    row("POST", "/projects/{project}/suitability/{proposed}/withdraw", "in 404 403 302 403 403 403", body=REASON),
+    row("POST", "/projects/{project}/suitability/{confirmed}/revoke", "in 404 403 403 403 302 403", body=REASON),
+    # A measurement is found under its own project and no other.
+    row("POST", "/projects/{submitted}/suitability/{proposed}/confirm", "in 404 403 403 403 404 403", body=REASON),
     row("POST", "/projects/{project}/members",       "in 404 403 302 403 302 403", body=MEMBER),
     row("POST", "/projects/{project}/members/{researcher_id}/role", "in 404 403 302 403 302 403",
         body={"role": "lead"}),
@@ -72,6 +88,16 @@ ROWS = [
     row("POST", "/api/v1/projects/{project}/close",  "401 404 403 200 403 200 403", body=REASON),
     row("POST", "/api/v1/projects/{project}/tier",   "401 404 403 403 403 200 403", body={**REASON, "tier": "high"}),
     row("GET", "/api/v1/projects/{project}/history", "401 404 200 200 200 200 200"),
+    row("GET", "/api/v1/projects/{project}/suitability", "401 404 200 200 200 200 200"),
+    row("GET", "/api/v1/projects/{project}/suitability/history", "401 404 200 200 200 200 200"),
+    row("GET", "/api/v1/projects/{project}/suitability/{proposed}", "401 404 200 200 200 200 200"),
+    row("POST", "/api/v1/projects/{project}/suitability", "401 404 403 201 403 403 403", body=MEASURED),
+    row("POST", "/api/v1/projects/{project}/suitability/{proposed}/confirm", "401 404 403 403 403 200 403"),
+    row("POST", "/api/v1/projects/{project}/suitability/{proposed}/reject", "401 404 403 403 403 200 403", body=REASON),
+    row("POST", "/api/v1/projects/{project}/suitability/{proposed}/withdraw", "401 404 403 200 403 403 403"),
+    row("POST", "/api/v1/projects/{project}/suitability/{confirmed}/revoke", "401 404 403 403 403 200 403",
+        body=REASON),
+    row("POST", "/api/v1/projects/{submitted}/suitability/{proposed}/confirm", "401 404 403 403 403 404 403"),
     row("GET", "/api/v1/projects/{project}/members", "401 404 200 200 200 200 200"),
     row("POST", "/api/v1/projects/{project}/members", "401 404 403 201 403 201 403", body=MEMBER),
     row("PATCH", "/api/v1/projects/{project}/members/{researcher_id}", "401 404 403 200 403 200 403",
@@ -80,4 +106,6 @@ ROWS = [
     row("DELETE", "/api/v1/projects/{project}/members/{lead_id}", "401 404 403 204 403 204 403"),
     row("GET", "/api/v1/research-areas",             "401 200 200 200 200 200 200"),
     row("POST", "/api/v1/research-areas",            "401 403 403 403 403 201 403", body=AREA),
+    row("PATCH", "/api/v1/research-areas/{area}",    "401 403 403 403 403 200 403", body={"title": "Other"}),
+    row("DELETE", "/api/v1/research-areas/{area}",   "401 403 403 403 403 409 403"),
 ]

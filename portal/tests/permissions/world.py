@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -18,12 +19,13 @@ from inventory.services import EnrolmentSpec, enrolment_token_issue
 from kernel import clock, form_drafts
 from kernel.form_drafts import Typed
 from kernel.models import AuditEntry
+from portal.pages.bulk.services import bulk_change
+from portal.pages.views.services import ViewSpec, view_create, view_delete
 from portal.tests.permissions.table import Row
 from projects.content import content_hash
 from projects.models import Project, ProjectRole, ResearchArea
-from projects.services import member_change_role
+from projects.services import Stated, measurement_confirm, measurement_state, member_change_role
 from projects.tests import factories as registry
-from projects.tests import import_factories
 from projects.tests import import_factories
 from quotas.models import Claim
 from quotas.services import AccessSpec, pool_open
@@ -119,16 +121,17 @@ def build() -> World:
     rows = {**projects, **_jobs(projects["project"], cast["researcher"]), **_people(cast["lead"]), **_machines(cast)}
     rows |= _told(cast["admin"])
     rows |= import_factories.in_every_state(cast["lead"], "World ")
-    rows |= import_factories.in_every_state(cast["lead"], "World ")
     ids_of = {name: row.pk for name, row in rows.items()}
     ids_of["milestone"] = projects["project"].milestones.earliest("pk").pk
     ids = {
         **ids_of,
         **{f"{name}_id": person.pk for name, person in cast.items()},
+        **_measurements(cast, projects["project"]),
         "content": content_hash(projects["submitted"]),
         "form_draft": _form_draft(cast["lead"]),
         "claim": Claim.objects.get(project=projects["project"]).pk,
         "running": running.pk,
+        **_views(cast["lead"], projects),
         "access": pool_open(actor=cast["admin"], access=AccessSpec(ids_of["dedicated"], area_id=ids_of["area"])).pk,
         "member": member.pk,
         "node": member.node_id,
@@ -136,6 +139,23 @@ def build() -> World:
     }
     holder, other = (first, second) if member.node_id == first.node.pk else (second, first)
     return World(cast, ids, {"node": holder.token, "other": other.token})
+
+
+def _views(lead: Person, projects: dict[str, Any]) -> dict[str, Any]:
+    """Views of the lead, and a bulk change that the lead made, of a project that nobody touches afterwards."""
+    shared = view_create(actor=lead, spec=ViewSpec("Shared", "state=active", is_shared=True))
+    private = view_create(actor=lead, spec=ViewSpec("Private", "sort=-used"))
+    deleted = view_create(actor=lead, spec=ViewSpec("Deleted", "", is_shared=True))
+    view_delete(actor=lead, view_id=deleted.pk)
+    suspended = projects["suspended"]
+    bulk = bulk_change(actor=lead, field="stage", value="training", seen={suspended.pk: content_hash(suspended)})
+    return {
+        "shared": shared.pk,
+        "private": private.pk,
+        "deleted": deleted.pk,
+        "bulk": bulk.pk,
+        "project_seen": f"{projects['project'].pk}:{content_hash(projects['project'])}",
+    }
 
 
 def _projects(cast: dict[str, Person]) -> dict[str, Any]:
@@ -157,6 +177,19 @@ def _projects(cast: dict[str, Person]) -> dict[str, Any]:
 def _form_draft(owner: Person) -> UUID:
     typed = Typed("projects.register", {"name": ["Half a name"]}, writer="a page")
     return form_drafts.save(owner_id=owner.pk, key=uuid4(), typed=typed).key
+
+
+def _measurements(cast: dict[str, Person], project: Project) -> dict[str, int]:
+    """One that waits and one that counts, on two models."""
+    other = registry.gpu_model("a100")
+    rows = [
+        measurement_state(
+            actor=cast["lead"], project_id=project.pk, stated=Stated(model, Decimal(100), "tokens/s", "A run")
+        )
+        for model in ("h100", other.name)
+    ]
+    confirmed = measurement_confirm(actor=cast["admin"], measurement_id=rows[1].pk)
+    return {"proposed": rows[0].pk, "confirmed": confirmed.pk}
 
 
 def _jobs(project: Project, owner: Person) -> dict[str, Any]:
