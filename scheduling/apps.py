@@ -12,8 +12,9 @@ class SchedulingConfig(AppConfig):
     def ready(self) -> None:
         from kernel import health
         from quotas import usage as quotas_usage
-        from scheduling import events, heartbeat, usage
+        from scheduling import events, heartbeat
+        from scheduling.selectors.usage import used_at
 
-        quotas_usage.register(usage.used_at)
+        quotas_usage.register(used_at)
         health.register("scheduler", heartbeat.health)
         events.subscribe_all()

@@ -13,7 +13,7 @@ from scheduling.selectors.jobs import (
     waiting,
 )
 from scheduling.selectors.logs import LogPart, log_read, log_size
-from scheduling.selectors.nodes import DrainImpact, HurtJob, device_shares, drain_impact, is_silent
+from scheduling.selectors.nodes import DrainImpact, HurtJob, drain_impact, is_silent
 from scheduling.selectors.usage import (
     DayUsage,
     ModelUse,
@@ -31,7 +31,6 @@ __all__ = [
     "JobEvent",
     "LogPart",
     "ModelUse",
-    "device_shares",
     "drain_impact",
     "gpu_hours_by_day",
     "is_silent",

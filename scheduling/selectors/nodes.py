@@ -43,15 +43,6 @@ def drain_impact(node: Node) -> DrainImpact:
     return DrainImpact(node, [_hurt(member) for member in rows], sum(held.values_list("milli", flat=True)))
 
 
-def device_shares(node: Node) -> dict[int, list[tuple[Job, int]]]:
-    """By device id: the jobs that hold a part of it, with milli-GPU."""
-    shares: dict[int, list[tuple[Job, int]]] = {}
-    live = DeviceAllocation.objects.filter(device__node=node, released_at__isnull=True)
-    for part in live.select_related("member__attempt__job__project").order_by("pk"):
-        shares.setdefault(part.device_id, []).append((part.member.attempt.job, part.milli))
-    return shares
-
-
 def is_silent(node: Node) -> bool:
     """Whether the node is down, or was not heard for longer than its pool allows (database's clock): a draining node
     that falls silent stays draining, and what is on it is unknown all the same. At most two statements."""

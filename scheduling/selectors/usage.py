@@ -3,18 +3,19 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from django.db import connection
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 
 from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import day_bounds
+from quotas.models import Resource
+from quotas.usage import QuotaKey, Usage
 from scheduling.engine import MILLI
 from scheduling.metering import by_day, milli_gpu_seconds
 from scheduling.models import Attempt
-from scheduling.states import AttemptState
 
 MILLI_SECONDS_PER_GPU_HOUR = MILLI * 3600
 
@@ -44,13 +45,35 @@ class DayUsage:
 
 def used_now(project_ids: Iterable[int] | None = None) -> dict[tuple[int, int], ModelUse]:
     """By project and GPU model: what jobs with a live attempt use. Releasing is not free."""
-    live = Attempt.objects.exclude(state=AttemptState.ENDED)
-    if project_ids is not None:
-        live = live.filter(job__project__in=list(project_ids))
+    live = _live_at(None, project_ids)
     sums = live.values_list("job__project_id", "gpu_model_id").annotate(
         total=Sum("job__milli_gpus"), protected=Sum("job__milli_gpus", filter=Q(job__is_preemptible=False), default=0)
     )
     return {(project, model): ModelUse(int(total or 0), int(kept)) for project, model, total, kept in sums.order_by()}
+
+
+def used_at(at: datetime, project_ids: Iterable[int]) -> Usage | None:
+    """Answers what quotas asks: GPUs, cores and bytes of memory that jobs held at an instant. None for the future, of
+    which nobody can tell."""
+    if at > clock.now():
+        return None
+    used: dict[QuotaKey, float] = defaultdict(float)
+    rows = _live_at(at, project_ids).values_list(
+        "job__project_id", "gpu_model_id", "job__milli_gpus", "job__nodes_exact", "job__cpus", "job__memory_bytes"
+    )
+    for project, model, milli, nodes, cpus, memory_bytes in rows:
+        used[(project, Resource.GPU, model)] += milli / MILLI
+        used[(project, Resource.CPU, None)] += cpus * (nodes or 1)
+        used[(project, Resource.MEMORY, None)] += memory_bytes * (nodes or 1)
+    return dict(used)
+
+
+def _live_at(at: datetime | None, project_ids: Iterable[int] | None) -> QuerySet[Attempt]:
+    """Attempts that held devices at an instant, or hold them now: from the decision until they have ended."""
+    live = Attempt.objects.filter(ended_at__isnull=True)
+    if at is not None:
+        live = Attempt.objects.filter(Q(ended_at__isnull=True) | Q(ended_at__gt=at), assigned_at__lte=at)
+    return live if project_ids is None else live.filter(job__project__in=list(project_ids))
 
 
 def gpu_hours_by_day(first: date, last: date, project_ids: Collection[int] | None = None) -> list[DayUsage]:
