@@ -3,6 +3,7 @@
 What a value may be is judged once, by ``projects.facts``, for every door.
 """
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -118,16 +119,20 @@ class AnswerForm(forms.Form):
 
 
 class ComputeRow(forms.Form):
-    """What is left empty beside a target: at least nothing, at most the target."""
+    """What is left empty beside a target: at least nothing, at most the target. ``models`` are asked for once."""
 
-    gpu_model = forms.ChoiceField(
-        label=_("GPU model"), choices=model_choices, error_messages={"required": _("Choose a GPU model.")}
-    )
+    gpu_model = forms.ChoiceField(label=_("GPU model"), error_messages={"required": _("Choose a GPU model.")})
     min = WholeNumber(label=_("At least"), required=False, least=0, most=MAX_GPUS)
     target = WholeNumber(
         label=_("Target"), least=0, most=MAX_GPUS, error_messages={"required": _("State the target, in whole GPUs.")}
     )
     max = WholeNumber(label=_("At most"), required=False, least=1, most=MAX_GPUS)
+
+    def __init__(self, *args: Any, models: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["gpu_model"]
+        if isinstance(field, forms.ChoiceField):
+            field.choices = models
 
     def clean(self) -> dict[str, Any]:
         stated = self.cleaned_data

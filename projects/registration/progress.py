@@ -20,11 +20,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """``missing`` is empty when nothing of it is needed any more."""
+    """``missing`` is empty when nothing of it is needed any more; nothing ever is of an optional one."""
 
     anchor: str
     title: str | Promise
     missing: tuple[Place, ...]
+    is_optional: bool = False
 
 
 _SECTIONS: tuple[tuple[str, str | Promise, tuple[str, ...]], ...] = (
@@ -52,7 +53,9 @@ def progress(missing: Mapping[str, Collection[str]]) -> Progress:
     """The five sections with what is missing, by field as ``ProjectForms.missing`` says it."""
     return Progress(
         tuple(
-            Section(anchor, title, tuple(_place(field, missing[field]) for field in fields if field in missing))
+            Section(
+                anchor, title, tuple(_place(field, missing[field]) for field in fields if field in missing), not fields
+            )
             for anchor, title, fields in _SECTIONS
         )
     )

@@ -8,6 +8,7 @@ from django.core.exceptions import NON_FIELD_ERRORS
 from django.forms.formsets import BaseFormSet, formset_factory
 from django.utils.translation import gettext as _
 
+from accounts.models import Person
 from kernel import clock
 from kernel.calendar import local_day
 from kernel.errors import Invalid
@@ -16,9 +17,9 @@ from kernel.forms import add_errors
 from projects.content import missing_among
 from projects.facts import CLASSIFYING, MAX_ROWS, ComputeAsked, Facts, MilestoneAsked, tidied
 from projects.registration import typed
-from projects.registration.fields import AnswerForm, ComputeRow, MilestoneRow, ProjectForm, TeamRow
+from projects.registration.fields import AnswerForm, ComputeRow, MilestoneRow, ProjectForm, TeamRow, model_choices
 from projects.selectors import ProjectDetail, name_is_taken
-from projects.services.members import MemberAsked
+from projects.services.members import MemberAsked, team_faults
 from projects.states import ProjectState
 
 NEEDED = ("name", "goal", "stage", "breakthrough")
@@ -70,18 +71,21 @@ class ProjectForms:
             first = typed.of_draft(draft)
         self.form = ProjectForm(data, initial=first["form"])
         self.answer = AnswerForm(data, initial=first["form"])
-        self.compute = self._set(ComputeRow, "compute", first, data)
+        self.compute = self._set(ComputeRow, "compute", first, data, models=model_choices())
         self.milestones = self._set(MilestoneRow, "milestones", first, data)
         self.team = self._set(TeamRow, "team", first, data)
         if detail is not None:
             self._fix(detail)
 
-    def _set(self, row: type[forms.Form], name: str, first: typed.Initial, data: Mapping[str, Any] | None) -> Rows:
+    def _set(
+        self, row: type[forms.Form], name: str, first: typed.Initial, data: Mapping[str, Any] | None, **given: Any
+    ) -> Rows:
         """Sent rows are compared with empty ones: a form that was restored does not say what was there before."""
         if data is not None:
-            given = data if f"{name}-TOTAL_FORMS" in data else {f"{name}-TOTAL_FORMS": 0, f"{name}-INITIAL_FORMS": 0}
-            return _rows(row, 0)(given, prefix=name)
-        return _rows(row, 0 if first[name] else 1)(initial=first[name], prefix=name)
+            none = {f"{name}-TOTAL_FORMS": 0, f"{name}-INITIAL_FORMS": 0}
+            sent = data if f"{name}-TOTAL_FORMS" in data else none
+            return _rows(row, 0)(sent, prefix=name, form_kwargs=given)
+        return _rows(row, 0 if first[name] else 1)(initial=first[name], prefix=name, form_kwargs=given)
 
     def _fix(self, detail: ProjectDetail) -> None:
         """Fields that this person may not change now are shown and not read."""
@@ -98,13 +102,13 @@ class ProjectForms:
     def sets(self) -> tuple[Rows, Rows, Rows]:
         return self.compute, self.milestones, self.team
 
-    def judge(self, *, to_submit: bool, has_question: bool = False) -> bool:
+    def judge(self, person: Person, *, to_submit: bool, has_question: bool = False) -> bool:
         """Put everything that cannot be taken on its field or row, in one round. Whether there was nothing.
 
         What is still missing counts only where a submission is asked for.
         """
         read = [self.form.is_valid(), *(rows.is_valid() for rows in self.sets), self.answer.is_valid()]
-        faults = self._faults()
+        faults = {**self._faults(), **team_faults(self.newcomers(), by=person)}
         if to_submit:
             faults = {**self.missing(), **faults}
             if has_question and not self.answer.cleaned_data["answer"].strip():

@@ -103,24 +103,31 @@ def join(project: Project, person: Person, role: ProjectRole, *, by: Person) -> 
 def join_from_start(project: Project, asked: Sequence[MemberAsked], *, by: Person) -> None:
     """Put these people on the team of a project that this unit has just made; ``by`` is on it already.
 
-    Raises ``Invalid`` naming every row that cannot be taken: nobody, deactivated, twice, an unknown role.
+    Raises ``Invalid`` with the faults of ``team_faults``.
     """
+    faults = team_faults(asked, by=by)
+    if faults:
+        raise Invalid(faults)
+    for row in asked:
+        newcomer, in_role = _active_person(row.person.strip()), _role(row.role)
+        join(project, newcomer, in_role, by=by)
+        audit.record("project.member_added", actor=by, subject=project, after=_plain(newcomer, in_role))
+
+
+def team_faults(asked: Sequence[MemberAsked], *, by: Person) -> dict[str, list[str]]:
+    """Every row that cannot be taken: nobody, deactivated, twice, an unknown role."""
     faults: dict[str, list[str]] = {}
     here = {by.pk}
     for index, row in enumerate(asked):
         try:
-            newcomer, in_role = _active_person(row.person.strip()), _role(row.role)
+            newcomer, _in_role = _active_person(row.person.strip()), _role(row.role)
         except Invalid as refusal:
             faults |= {f"team.{index}.{field}": texts for field, texts in refusal.errors.items()}
             continue
         if newcomer.pk in here:
             faults[f"team.{index}.person"] = [_("%(person)s is on the team already.") % {"person": newcomer}]
-            continue
         here.add(newcomer.pk)
-        join(project, newcomer, in_role, by=by)
-        audit.record("project.member_added", actor=by, subject=project, after=_plain(newcomer, in_role))
-    if faults:
-        raise Invalid(faults)
+    return faults
 
 
 def lead_new(leads: Sequence[tuple[Project, Person]], *, by: Person) -> None:

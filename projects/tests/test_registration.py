@@ -184,9 +184,10 @@ def test_all_faults_are_said_together_with_value_and_what_is_allowed(lead: Perso
         "Choose a GPU model.",
         "“soon” is not a day",
         "2031-01-01 has not come yet",
+        "Nobody has the user name “nobody-here”",
     ):
         assert sentence in said, sentence
-    assert "10 fields to correct" in text_of(page)
+    assert "11 fields to correct" in text_of(page)
     assert Project.objects.count() == 1
 
 

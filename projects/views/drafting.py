@@ -30,7 +30,6 @@ from projects.registration.sheet import ProjectForms
 from projects.selectors import ProjectDetail, open_question, project_detail
 from projects.services import Sending
 from projects.states import ProjectState
-from projects.views.frame import framed
 from projects.words import word
 
 
@@ -51,7 +50,7 @@ class Create(View):
         code = 422
         try:
             project = services.sent_before(person, sending)
-            if project is None and forms.judge(to_submit=sending.is_submission):
+            if project is None and forms.judge(person, to_submit=sending.is_submission):
                 project = services.registration_create(actor=person, sending=sending)
             if project is not None:
                 return _saved(request, project, sending)
@@ -86,7 +85,7 @@ class Edit(View):
         code = 422
         try:
             project = services.sent_before(person, sending)
-            if project is None and forms.judge(to_submit=sending.is_submission, has_question=has_question):
+            if project is None and forms.judge(person, to_submit=sending.is_submission, has_question=has_question):
                 project = services.registration_edit(actor=person, project_id=project_id, sending=sending)
             if project is not None:
                 return _saved(request, project, sending)
@@ -191,7 +190,8 @@ def _page(request: HttpRequest, shown: Shown, code: int = 200) -> HttpResponse:
     forms.mark_needed()
     is_draft = detail is None or detail.project.state == ProjectState.DRAFT
     context: dict[str, Any] = {
-        **(framed(request, detail) if detail else {}),
+        "detail": detail,
+        "project": detail.project if detail else None,
         "forms": forms,
         "form": forms.form,
         "keeping": shown.keeping,
