@@ -48,6 +48,13 @@ class ManyRefused(Conflict):
     title = _("Nothing was changed: some of the projects cannot be")
 
 
+class AreaInUse(Conflict):
+    """Something stands in this area or belongs to it. ``data``: projects, areas (how many)."""
+
+    code = "area_in_use"
+    title = _("The research area is in use")
+
+
 class LastLead(Conflict):
     code = "last_lead"
     title = _("A project keeps at least one active lead. Name another lead first.")

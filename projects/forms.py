@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from projects.facts import MAX_TEXT
-from projects.models import ProjectRole, Tier
+from projects.models import ProjectRole, ResearchArea, Tier
 
 
 class MemberForm(forms.Form):
@@ -35,9 +35,22 @@ class TierForm(NeededReasonForm):
     field_order = ("tier", "reason")
 
 
-class AreaForm(forms.Form):
-    name = forms.CharField(label=_("Key"), max_length=60)
+def area_choices() -> list[tuple[str, str]]:
+    return [("", "–"), *ResearchArea.objects.order_by("title").values_list("name", "title")]
+
+
+class AreaEditForm(forms.Form):
+    """What of an area may change: its key stays."""
+
     title = forms.CharField(label=_("Title"), max_length=200)
+    parent = forms.ChoiceField(label=_("Within"), required=False, choices=area_choices)
+
+
+class AreaForm(AreaEditForm):
+    name = forms.SlugField(
+        label=_("Key"), max_length=60, help_text=_("Lower-case letters, digits, - and _. It stays as it is.")
+    )
+    field_order = ("title", "name", "parent")
 
 
 class MilestoneDayForm(forms.Form):

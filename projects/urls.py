@@ -16,6 +16,7 @@ app_name = "projects"
 
 PROJECT = r"^projects/(?P<project_id>[0-9]{1,18})"
 IMPORT = r"^projects/import/(?P<import_id>[0-9]{1,18})"
+AREA = r"^projects/areas/(?P<area_id>[0-9]{1,18})"
 MILESTONE = PROJECT + r"/milestones/(?P<milestone_id>[0-9]{1,18})"
 
 
@@ -31,7 +32,9 @@ def page(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLP
 
 urlpatterns = [
     page(r"^projects/new", drafting.Create.as_view(), "new"),
-    page(r"^projects/areas", areas.areas, "areas"),
+    page(r"^projects/areas/new", areas.new, "area-new"),
+    page(AREA + r"/edit", areas.edit, "area-edit"),
+    page(AREA + r"/delete", areas.delete, "area-delete"),
     page(r"^projects/import", importing.Start.as_view(), "import"),
     page(r"^projects/import/template/(?P<form>csv|xlsx)", importing.template, "import-template"),
     page(r"^projects/import/editing/(?P<form>csv|xlsx)", importing.editing, "import-editing"),

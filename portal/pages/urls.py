@@ -2,7 +2,7 @@
 
 from django.urls import re_path
 
-from portal.pages import cluster, deciding, design, form_drafts, home, lanes, registration, search
+from portal.pages import areas, cluster, deciding, design, form_drafts, home, lanes, registration, search
 from portal.pages.bulk import pages as bulk
 from portal.pages.project import by_model, cost_page, jobs, overview, use
 from portal.pages.table import export, listing
@@ -35,6 +35,7 @@ urlpatterns = [
 registry_patterns = (
     [
         page(r"^projects", listing.listing, "list"),
+        page(r"^projects/areas", areas.areas, "areas"),
         page(r"^projects/export/(?P<form>csv|xlsx)", export.export, "export"),
         page(r"^projects/views", views.views, "views"),
         page(r"^projects/views/new", views.create, "view-new"),

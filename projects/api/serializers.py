@@ -127,6 +127,11 @@ class AreaInput(StrictSerializer):
     parent = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=100)  # type: ignore[assignment]
 
 
+class AreaChange(StrictSerializer):
+    title = serializers.CharField(required=False, max_length=MAX_TEXT)
+    parent = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=100)  # type: ignore[assignment]
+
+
 class PersonOutput(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     username = serializers.CharField()

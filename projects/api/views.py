@@ -239,3 +239,20 @@ class ResearchAreaViewSet(RegistryViewSet):
         """An admin's act."""
         area = services.area_create(actor=self.me(), **self.parse(fields.AreaInput))
         return Response(present.area(area), status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=fields.AreaChange, responses=fields.AreaOutput)
+    def partial_update(self, request: Request, pk: str) -> Response:
+        """Rename or move an area with all that is in it; an admin's act. Its key stays."""
+        asked = self.parse(fields.AreaChange)
+        area = self.get_queryset().filter(pk=int(pk)).first()
+        if area is None:
+            raise NotFound
+        now = {"title": area.title, "parent": area.parent.name if area.parent else None}
+        changed = services.area_edit(actor=self.me(), area_id=area.pk, **{**now, **asked})
+        return Response(present.area(changed))
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, pk: str) -> Response:
+        """An admin's act; refused while anything stands in the area."""
+        services.area_delete(actor=self.me(), area_id=int(pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)

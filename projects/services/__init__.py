@@ -1,6 +1,6 @@
 """One service per intention: each holds lock, permission, change, history, audit and event in one transaction."""
 
-from projects.services.areas import area_create
+from projects.services.areas import area_create, area_delete, area_edit
 from projects.services.course import project_close, project_resume, project_suspend
 from projects.services.decisions import (
     project_approve,
@@ -29,6 +29,8 @@ __all__ = [
     "Sending",
     "Stated",
     "area_create",
+    "area_delete",
+    "area_edit",
     "judge_edits",
     "measurement_confirm",
     "measurement_reject",

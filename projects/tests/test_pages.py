@@ -300,10 +300,10 @@ def test_the_list_page_narrows_and_sorts(lead: Person) -> None:
 
 def test_research_areas_page() -> None:
     admin = people.browser(people.admin())
-    assert admin.post("/projects/areas/", {"name": "vision", "title": "Vision"}).status_code == 302
-    assert admin.post("/projects/areas/", {"name": "vision", "title": "Vision"}).status_code == 422
+    assert admin.post("/projects/areas/new", {"name": "vision", "title": "Vision"}).status_code == 302
+    assert admin.post("/projects/areas/new", {"name": "vision", "title": "Vision"}).status_code == 422
     assert "Vision" in text_of(people.browser(people.person()).get("/projects/areas"))
-    assert people.browser(people.person()).post("/projects/areas/", {"name": "x", "title": "X"}).status_code == 403
+    assert people.browser(people.person()).post("/projects/areas/new", {"name": "x", "title": "X"}).status_code == 403
 
 
 @pytest.mark.parametrize("address", ["/projects/", "/api/v1/projects/"])
