@@ -30,14 +30,6 @@ class Capacity:
         return self.capacity - self.reserve
 
 
-@dataclass(frozen=True, slots=True)
-class CapacityStep:
-    """In force from ``at`` until the next step."""
-
-    at: datetime
-    capacity: Capacity
-
-
 def sweep(streams: Sequence[Iterable[DatedAmount]], within: Interval) -> list[tuple[datetime, tuple[int, ...]]]:
     """The sum of each stream at the start of ``within`` and at every instant in it at which an amount changes.
 
@@ -58,13 +50,3 @@ def sweep(streams: Sequence[Iterable[DatedAmount]], within: Interval) -> list[tu
         sums = [total + change for total, change in zip(sums, changes[at], strict=True)]
         swept.append((at, tuple(sums)))
     return swept
-
-
-def timeline(facts: Iterable[DatedAmount], reserves: Iterable[DatedAmount], within: Interval) -> list[CapacityStep]:
-    """Capacity of one model through ``within``: one step at its start and one at each change after it."""
-    steps: list[CapacityStep] = []
-    for at, (gpus, points) in sweep((facts, reserves), within):
-        here = Capacity(gpus, reserve_gpus(gpus, points))
-        if not steps or steps[-1].capacity != here:
-            steps.append(CapacityStep(at, here))
-    return steps

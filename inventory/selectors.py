@@ -20,7 +20,7 @@ from django.db.models import (
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce
 
-from inventory.capacity import Capacity, CapacityStep, DatedAmount, reserve_gpus, timeline
+from inventory.capacity import Capacity, DatedAmount, reserve_gpus
 from inventory.models import CapacityFact, Device, DeviceState, GpuModel, Node, NodePrice, Pool, ReserveFact, Source
 from inventory.prices import DatedPrice, Price, PriceSegment, price_of, segments
 from inventory.states import NodeState
@@ -50,13 +50,10 @@ def capacity_at(at: datetime, gpu_model_ids: Iterable[int] | None = None) -> dic
 
 @dataclass(frozen=True, slots=True)
 class CapacityFacts:
-    """What ``inventory.capacity.timeline`` needs of one model: GPUs, and basis points of reserve, dated."""
+    """What ``inventory.capacity.sweep`` sums of one model: GPUs, and basis points of reserve, dated."""
 
     gpus: tuple[DatedAmount, ...] = ()
     reserve: tuple[DatedAmount, ...] = ()
-
-    def timeline(self, within: Interval) -> list[CapacityStep]:
-        return timeline(self.gpus, self.reserve, within)
 
 
 def capacity_facts(gpu_model_ids: Iterable[int], within: Interval) -> dict[int, CapacityFacts]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from inventory.capacity import Capacity, CapacityStep, reserve_gpus, timeline
+from inventory.capacity import Capacity, reserve_gpus, sweep
 from kernel.intervals import Interval
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
@@ -23,14 +23,14 @@ def test_the_reserve_is_rounded_up_to_whole_gpus(capacity: int, points: int, res
 def test_a_step_at_the_start_and_one_at_each_change() -> None:
     facts = [(Interval(START), 8), (Interval(START + DAY, START + 3 * DAY), 8), (Interval(START + 2 * DAY), 4)]
     reserves = [(Interval(START + 2 * DAY), 1000)]
-    assert timeline(facts, reserves, Interval(START + DAY / 2, START + 9 * DAY)) == [
-        CapacityStep(START + DAY / 2, Capacity(8, 0)),
-        CapacityStep(START + DAY, Capacity(16, 0)),
-        CapacityStep(START + 2 * DAY, Capacity(20, 2)),
-        CapacityStep(START + 3 * DAY, Capacity(12, 2)),
+    assert sweep((facts, reserves), Interval(START + DAY / 2, START + 9 * DAY)) == [
+        (START + DAY / 2, (8, 0)),
+        (START + DAY, (16, 0)),
+        (START + 2 * DAY, (20, 1000)),
+        (START + 3 * DAY, (12, 1000)),
     ]
 
 
-def test_a_change_without_effect_is_no_step() -> None:
+def test_what_follows_without_a_gap_keeps_its_sum() -> None:
     facts = [(Interval(START, START + DAY), 8), (Interval(START + DAY), 8)]
-    assert timeline(facts, [], Interval(START)) == [CapacityStep(START, Capacity(8, 0))]
+    assert {sums for _at, sums in sweep((facts,), Interval(START))} == {(8,)}
