@@ -111,7 +111,7 @@ def test_more_than_is_free_is_refused_with_the_numbers() -> None:
     assert refused.value.data["asked"] == 5
     assert (refused.value.data["free"], refused.value.data["usable"]) == (1, 7)
     assert refused.value.data["at"] == (T0 + DAY).isoformat()
-    assert "NVIDIA H100: 5 asked, 1 of 7 usable GPUs are free" in refused.value.errors["guaranteed"][0]
+    assert "H100: 5 asked, 1 of 7 usable GPUs are free" in refused.value.errors["guaranteed"][0]
 
 
 def test_amounts_beyond_all_reason_are_refused_in_words() -> None:

@@ -74,7 +74,7 @@ def grants(admin: Visitor, address: str) -> None:
     project = address.rstrip("/").rsplit("/", 1)[1]
     admin.goes_to(f"/quotas/grant/?project={project}")
     page.get_by_label("Project").select_option(project)
-    page.get_by_label("GPU model").select_option(label="NVIDIA H100")
+    page.get_by_label("GPU model").select_option(label="H100")
     page.get_by_label("Guaranteed").fill("1")
     page.get_by_label("Limit").fill("2")
     page.get_by_label("Reason").fill("For the browser test")
@@ -98,7 +98,7 @@ def submits(researcher: Visitor, address: str) -> str:
     page.get_by_label("Name", exact=True).fill("count-to-eight")
     page.get_by_label("Command").fill(SCRIPT)
     page.get_by_label("GPUs", exact=True).fill("1")
-    page.get_by_label("NVIDIA H100").check()
+    page.get_by_label("H100").check()
     expect(check).to_contain_text("The project has a quota that covers this job.")
     expect(check).to_contain_text("bash")
     researcher.finds_no_barrier()
