@@ -2,7 +2,7 @@
 
 import pytest
 
-from inventory.catalogue import MAX_SLUG, entry_of
+from inventory.catalogue import MAX_SLUG, UNRATED, entry_of
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,9 @@ def test_any_name_gets_a_slug_that_the_column_takes(reported: str) -> None:
 def test_names_that_slug_alike_stay_apart() -> None:
     slugs = {entry_of(name).slug for name in ("昇腾 910", "寒武纪 910", "x" * 100 + "a", "x" * 100 + "b")}
     assert len(slugs) == 4
+
+
+def test_a_listed_card_is_rated_and_another_waits_for_an_admin() -> None:
+    assert entry_of("NVIDIA H100 80GB HBM3").suitability == 1
+    assert 0 < entry_of("NVIDIA L4").suitability < entry_of("NVIDIA A100-SXM4-80GB").suitability < 1
+    assert entry_of("Simulated Accelerator X").suitability == UNRATED == 0

@@ -8,11 +8,12 @@ from rest_framework.test import APIClient
 
 from accounts.models import Person
 from accounts.tests import factories as people
-from inventory.models import EnrolmentToken, Node, Pool
+from inventory.models import EnrolmentToken, GpuModel, Node, Pool
 from inventory.selectors import price_at
 from inventory.services import node_report
 from inventory.tests import factories as make
 from kernel import clock
+from kernel.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -181,3 +182,18 @@ def test_the_list_costs_the_same_for_one_node_and_for_many(
     browser.get("/nodes/")
     with django_assert_max_num_queries(9):  # type: ignore[operator]
         browser.get("/nodes/")
+
+
+def test_a_model_is_rated_by_an_admin_and_shown_to_all() -> None:
+    model = GpuModel.objects.create(name="odd", title="Odd one")
+    admin = people.admin()
+    address = f"/gpu-models/{model.pk}/edit/"
+    assert "Not rated" in people.browser(people.person()).get("/gpu-models/").content.decode()
+    assert people.browser(people.person()).get(address).status_code == 403
+    refused = people.browser(admin).post(address, {"title": "Odd one", "suitability": "-1"})
+    assert refused.status_code == 422
+    assert people.browser(admin).post(address, {"title": "Odd one", "suitability": "0.125"}).status_code == 302
+    assert "0.125" in people.browser(people.person()).get("/gpu-models/").content.decode()
+    entry = AuditEntry.objects.filter(action="gpu_model.changed").latest("id")
+    assert (entry.before or {})["suitability"] == "0.000"
+    assert (entry.after or {})["suitability"] == "0.125"

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 
 from accounts.models import Person
@@ -44,6 +45,10 @@ class Recipe:
     datasets: tuple[str, ...] = ()
     researchers: tuple[str, ...] = ()
     tier: Tier | None = None
+    measured: dict[str, str] = field(default_factory=dict)
+    """Tokens per second of one GPU by model; an admin confirms all but the last."""
+    question: str = ""
+    answer: str = ""
 
 
 S = ProjectState
@@ -61,6 +66,7 @@ RECIPES = (
         datasets=("corpora/web-2026", "corpora/books-v3"),
         researchers=("researcher",),
         tier=Tier.HIGH,
+        measured={"h100": "11200", "a100": "5900", "h800": "10400", "h20": "3100"},
     ),
     Recipe(
         "蛋白质结构生成模型",
@@ -74,6 +80,7 @@ RECIPES = (
         days={"基线复现": 30},
         datasets=("structures/pdb-2026",),
         tier=Tier.MID,
+        measured={"a100": "410"},
     ),
     Recipe(
         "Retrieval-augmented speech translation between low-resource languages,"
@@ -100,6 +107,9 @@ RECIPES = (
         compute={"h100": (1, 1, 2)},
         days={"Rate-distortion curve": 45},
         datasets=("video/studio-4k",),
+        measured={"h100": "960"},
+        question="Does the studio's licence allow training on its material outside of its own rooms?",
+        answer="Yes: clause 4 of the contract of March allows any node of the own machine room.",
     ),
     Recipe("Sparse attention kernels", "researcher", S.DRAFT, "language", "Find out what 2:4 sparsity saves."),
     Recipe(
@@ -148,7 +158,9 @@ def seed_registry(people: People) -> None:
     """GPU models, pools, areas and projects; what is there by its name is left alone."""
     admin = people["admin"]
     for name, memory in GPU_MODELS.items():
-        GpuModel.objects.get_or_create(name=name, defaults={"title": entry_of(name).title, "memory_bytes": memory})
+        entry = entry_of(name)
+        facts = {"title": entry.title, "memory_bytes": memory, "suitability": entry.suitability}
+        GpuModel.objects.get_or_create(name=name, defaults=facts)
     if not Pool.objects.filter(name=SHARED.name).exists():
         pool_create(actor=admin, spec=SHARED)
     for name, title in AREAS.items():
@@ -172,10 +184,26 @@ def _make(recipe: Recipe, people: People) -> None:
         "suspend": partial(services.project_suspend, actor=admin, reason=REASONS[S.SUSPENDED]),
         "close": partial(services.project_close, actor=lead, reason=REASONS[S.CLOSED]),
     }
+    if recipe.question:
+        steps["submit"](project_id=project.pk)
+        services.project_return(actor=director, project_id=project.pk, reason=recipe.question)
+        steps["submit"] = partial(services.project_submit, actor=lead, answer=recipe.answer)
+    _measure(project, recipe, lead, admin)
     for event in _WAY[recipe.state]:
         steps[event](project_id=project.pk)
         if event == "approve" and recipe.tier is not None:
             services.tier_set(actor=admin, project_id=project.pk, tier=recipe.tier, reason="Review of the last quarter")
+
+
+def _measure(project: Project, recipe: Recipe, lead: Person, admin: Person) -> None:
+    """The lead states what was measured; an admin confirms all but the last, which still waits."""
+    waiting = next(reversed(recipe.measured), "")
+    for model, throughput in recipe.measured.items():
+        evidence = "Our own training loop, BF16, one hour after warm-up; mean of three runs."
+        stated = services.Stated(model, Decimal(throughput), "tokens/s", evidence)
+        row = services.measurement_state(actor=lead, project_id=project.pk, stated=stated)
+        if model != waiting:
+            services.measurement_confirm(actor=admin, measurement_id=row.pk)
 
 
 _WAY: dict[ProjectState, tuple[str, ...]] = {
