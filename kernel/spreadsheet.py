@@ -10,8 +10,8 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r")
 """What makes a spreadsheet read a text as a formula."""
 _MARK = "'"
 _ESCAPE = re.compile(r"_x(?=[0-9A-Fa-f]{4}_)")
-_ESCAPED = re.compile(r"_x(?![dD][89abAB])([0-9A-Fa-f]{4})_")
-"""Halves of surrogate pairs are left: no text has them."""
+_ESCAPED = re.compile(r"_x(00[01][0-9A-Fa-f]|005[Ff])_")
+"""What spreadsheet programs escape: control characters, and the line before what would look like such an escape."""
 
 
 def safe(text: str) -> str:
@@ -32,7 +32,7 @@ def to_xlsx(text: str) -> str:
 
 
 def from_xlsx(text: str) -> str:
-    """The file format's escapes of characters (``_x000D_``), which the reader leaves as they are."""
+    """The file format's escapes of characters (``_x000D_``), which the reader leaves as they are in most places."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 

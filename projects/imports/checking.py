@@ -18,7 +18,7 @@ from projects.imports.columns import PARTS, Head, compute_key
 from projects.imports.sheet import Cell, Sheet, SheetRow
 from projects.imports.snapshot import Ground, Known, Names, ground_for, names_for
 from projects.imports.values import Stated, compute_asked, stated
-from projects.imports.writing import as_written
+from projects.imports.writing import is_as_written
 from projects.models import Project, RowKind
 from projects.services.drafts import Line, differences, name_taken, require_open, require_rights
 from projects.services.parts import ComputePlan, MilestonePlan, plan_compute, plan_milestones
@@ -107,9 +107,9 @@ def _read(row: SheetRow, head: Head, ground: Ground) -> _Read:
     said = cells.pop("id", "")
     known = ground.known.get(_id(said) or 0)
     if known is not None:
-        now = {column: as_written(value) for column, value in known.cells.items()}
         # A cell that says what the export writes of the project states nothing, whatever else it could mean.
-        cells = {column: cell for column, cell in cells.items() if cell != now.get(column, "")}
+        now = known.cells
+        cells = {column: cell for column, cell in cells.items() if not _is_now(cell, now.get(column))}
     meant = stated(cells, ground.catalogue)
     if known is None and said != "":
         text = said if isinstance(said, str) else said.shown
@@ -123,6 +123,10 @@ def _read(row: SheetRow, head: Head, ground: Ground) -> _Read:
     if compute is not None:
         meant.facts["expected_compute"] = compute
     return _Read(row, known, meant, _tidy(meant, ground))
+
+
+def _is_now(cell: Cell, value: str | int | None) -> bool:
+    return isinstance(cell, str) and is_as_written(cell, value)
 
 
 def _tidy(meant: Stated, ground: Ground) -> Facts | None:

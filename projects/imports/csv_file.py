@@ -27,6 +27,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _SEPARATOR = re.compile(r"sep=(.)\r?\n")
+_SIGNS, _LAST_SIGNS = 0xA1, 0xA3
+_FIRST_LEVEL, _LAST_OF_FIRST_LEVEL = 0xB0, 0xD7
 _SLACK = 1000
 """Empty rows beside those that count."""
 
@@ -80,11 +82,12 @@ def _chinese(raw: bytes) -> str:
 
 
 def _is_common(character: str) -> bool:
+    """Of the first 3755 of GB 2312, or one of its signs. The rarer ones are what Cyrillic and accents look like."""
     try:
-        character.encode("gb2312")
+        lead = character.encode("gb2312")[0]
     except UnicodeEncodeError:
         return False
-    return True
+    return _SIGNS <= lead <= _LAST_SIGNS or _FIRST_LEVEL <= lead <= _LAST_OF_FIRST_LEVEL
 
 
 def _delimiter(text: str, known: Callable[[Sequence[str]], int]) -> str:

@@ -13,7 +13,7 @@ from openpyxl.styles import Alignment, Font
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 
-from kernel.spreadsheet import safe, to_xlsx
+from kernel.spreadsheet import from_xlsx, safe, to_xlsx
 from projects.imports.columns import BY_KEY, PARTS, compute_key, keys
 from projects.imports.limits import MOST_ROWS
 from projects.imports.values import CHOICES
@@ -44,9 +44,17 @@ def cells_of(project: Project, compute: Iterable[ComputeRequest], milestones: It
     }
 
 
-def as_written(value: str | int | None) -> str:
-    """A cell's value as reading the file gives it back."""
-    text = ILLEGAL_CHARACTERS_RE.sub("", "" if value is None else str(value))
+def is_as_written(cell: str, value: str | int | None) -> bool:
+    """Whether a cell is what reading our own file gives for this value.
+
+    The reader of XLSX does not tell an escaped character from a text that looks like one, so both count.
+    """
+    written = ILLEGAL_CHARACTERS_RE.sub("", "" if value is None else str(value))
+    read = _with_line_breaks(cell)
+    return read in (_with_line_breaks(written), _with_line_breaks(from_xlsx(written)))
+
+
+def _with_line_breaks(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -80,10 +80,15 @@ def _beginning(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 def _rows(sheet: Any) -> Iterator[SheetRow]:
     """Rows that hold something. Empty cells at the end are left out."""
-    filled = 0
+    # What a file says of its own size is not believed: rows beyond it would be dropped unseen.
+    sheet.reset_dimensions()
+    filled, before = 0, None
     for line, cells in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS + 1), 1):
         if line > LAST_ROW:
             raise FileRefused(_("The sheet says that it has more rows than a sheet can have."))
+        if cells is before:
+            continue  # The reader's one row for all that are not there.
+        before = cells
         texts = [_cell(cell) for cell in cells]
         while texts and texts[-1] == "":
             texts.pop()
