@@ -39,6 +39,11 @@ class Figures:
     used: float = 0.0
     spent: Spent = field(default_factory=Spent)
 
+    @property
+    def most(self) -> float:
+        """Where its bar ends: an area has no limit of its own."""
+        return max(self.used, self.guaranteed)
+
     def include(self, other: "Figures") -> None:
         self.projects += other.projects
         self.active += other.active
@@ -69,7 +74,7 @@ def areas(request: HttpRequest) -> HttpResponse:
     currencies = list(whole.spent.amounts)
     context: dict[str, Any] = {
         "rows": rows,
-        "scale": max((max(row.figures.used, row.figures.guaranteed) for row in rows), default=1) or 1,
+        "scale": max((row.figures.most for row in rows), default=1) or 1,
         "whole": whole,
         "currency": currencies[0] if len(currencies) == 1 else "",
         "month": local_day(clock.now()),

@@ -56,7 +56,9 @@ class News:
     word: str = ""
     what: str = ""
     more: str = ""
-    is_node: bool = False
+    many: str = ""
+    """How others are told of with it, where they may be; ``what_of_many`` is then what befell them all."""
+    what_of_many: str = ""
 
 
 def news_for(person: Person, projects: Collection[Project], *, sees_all: bool = False) -> list[News]:
@@ -75,20 +77,19 @@ def news_for(person: Person, projects: Collection[Project], *, sees_all: bool = 
         names[_PROJECT] = _names(visible_projects(person), changes, _PROJECT)
         names[_NODE] = _names(Node.objects.all(), changes, _NODE)
     told = _together([_news(change, names[change.subject_type]) for change in _known(changes, names)])
-    told += _quotas(person, None if sees_all else [project.pk for project in projects], since)
+    told += _together(_quotas(person, None if sees_all else [project.pk for project in projects], since))
     return sorted(told, key=lambda news: news.at, reverse=True)[:MOST]
 
 
 def _together(news: list[News]) -> list[News]:
-    """Nodes that took the same step one after the other are one line: a rack comes back as a whole."""
+    """What befell many one after the other is one line: a rack comes back as a whole, quotas are granted in a row."""
     lines: list[News] = []
-    for _key, same in groupby(news, lambda item: (item.is_node, item.state if item.is_node else item.url, item.reason)):
+    for kind, same in groupby(news, lambda item: (item.many, item.state, item.reason) if item.many else item.url):
         run = list(same)
-        if not run[0].is_node or len(run) < TOGETHER:
+        if isinstance(kind, str) or len(run) < TOGETHER:
             lines += run
-            continue
-        what = _("and %(count)s more nodes") % {"count": len(run) - 1}
-        lines.append(replace(run[0], more=what))
+        else:
+            lines.append(replace(run[0], more=run[0].many % {"count": len(run) - 1}, what=run[0].what_of_many))
     return lines
 
 
@@ -104,8 +105,9 @@ def _names(rows: QuerySet[Any], changes: Iterable[StateChange], subject: str) ->
 def _news(change: StateChange, names: dict[str, str]) -> News:
     url = reverse(_PAGES[change.subject_type], args=[change.subject_id])
     name = names[change.subject_id] or _("Draft without a name")
+    many = _("and %(count)s more nodes") if change.subject_type == _NODE else ""
     word = str(_STEPS.get(change.event, "")) if change.subject_type == _PROJECT else ""
-    return News(change.at, name, url, change.to_state, change.reason, word, is_node=change.subject_type == _NODE)
+    return News(change.at, name, url, change.to_state, change.reason, word, many=many)
 
 
 def _quotas(person: Person, project_ids: Collection[int] | None, since: datetime) -> list[News]:
@@ -114,14 +116,17 @@ def _quotas(person: Person, project_ids: Collection[int] | None, since: datetime
     if project_ids is not None:
         claims = claims.filter(project__in=project_ids)
     claims = claims.filter(Q(granted_at__gte=since) | Q(ended_at__gte=since)).select_related("project", "gpu_model")
-    told = []
-    for claim in claims.order_by("-pk")[:MOST]:
-        url = reverse("quotas:project", args=[claim.project_id])
-        model = model_title(claim.gpu_model.name if claim.gpu_model else "")
-        words = {"gpus": claim.guaranteed, "model": model}
-        if claim.ended_at is not None and claim.ended_at >= since:
-            text, at, reason = _("quota of %(gpus)s %(model)s ended"), claim.ended_at, claim.end_reason
-        else:
-            text, at, reason = _("got %(gpus)s %(model)s guaranteed"), claim.granted_at, claim.reason
-        told.append(News(at, claim.project.name if claim.project else "", url, reason=reason, what=text % words))
-    return told
+    return [_quota(claim, since) for claim in claims.order_by("-pk")[:READ]]
+
+
+def _quota(claim: Claim, since: datetime) -> News:
+    gpus, model = claim.guaranteed or claim.limit or 0, model_title(claim.gpu_model.name if claim.gpu_model else "")
+    name, url = claim.project.name if claim.project else "", reverse("quotas:project", args=[claim.project_id])
+    ended_at = claim.ended_at
+    if ended_at is not None and ended_at >= since:
+        text, every, at, reason = _("quota of %(gpus)s %(model)s ended"), _("quota ended"), ended_at, claim.end_reason
+    else:
+        text = _("got %(gpus)s %(model)s guaranteed") if claim.guaranteed else _("may use up to %(gpus)s %(model)s")
+        every, at, reason = _("got a quota"), claim.granted_at, claim.reason
+    said = text % {"gpus": gpus, "model": model}
+    return News(at, name, url, reason=reason, what=said, many=_("and %(count)s more"), what_of_many=every)

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from accounts.policies import require_signed_in
 from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import day_bounds, local_day
@@ -80,7 +81,7 @@ class ByModel:
 @require_GET
 def part(request: HttpRequest, project_id: int) -> HttpResponse:
     """``/projects/<id>/allotment``: the table again, with utilisation, for htmx. Ten statements."""
-    if not visible_to(request.user).filter(pk=project_id).exists():
+    if not visible_to(require_signed_in(request.user)).filter(pk=project_id).exists():
         raise NotFound
     context = {"by_model": by_model(project_id, month_of(project_id), with_days=True)}
     return render(request, "portal/project/_allotment.html", context)

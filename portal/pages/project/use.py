@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
+from accounts.policies import require_signed_in
 from inventory.models import GpuModel
 from kernel import clock
 from kernel.errors import NotFound
@@ -56,7 +57,7 @@ def range_asked(request: HttpRequest) -> str:
 @require_GET
 def use(request: HttpRequest, project_id: int) -> HttpResponse:
     """``/projects/<id>/use?use=7d``: GPUs held by model, guarantee and limit, by step. Six statements."""
-    if not visible_to(request.user).filter(pk=project_id).exists():
+    if not visible_to(require_signed_in(request.user)).filter(pk=project_id).exists():
         raise NotFound
     stretch, now = RANGES[range_asked(request)], clock.now()
     window = Window.covering(now - stretch.length, now, stretch.step_s)
