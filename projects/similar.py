@@ -25,6 +25,8 @@ WHOLE = 60
 """Characters of a name that are looked for as they stand: an index scan costs with each trigram."""
 LEAST = 0.3
 """Below this two registrations have no more in common than any two."""
+HELD = 0.7
+"""What a text weighs that is held whole by a longer one."""
 MOST_CHARACTERS = 2000
 MOST_WORDS = 6
 SHORTEST = 3
@@ -124,9 +126,13 @@ def terms(text: str) -> list[str]:
 
 
 def _share(ours: Sequence[str], theirs: Sequence[str]) -> float:
-    """Twice what is common over both (Dice's coefficient)."""
-    both = len(ours) + len(theirs)
-    return 2 * len(set(ours) & set(theirs)) / both if both else 0.0
+    """Twice what is common over both (Dice's coefficient); two words or more of the shorter text count by themselves,
+    so that a long name does not hide a short one."""
+    common = len(set(ours) & set(theirs))
+    if not common:
+        return 0.0
+    of_shorter = HELD * common / min(len(ours), len(theirs)) if common > 1 else 0.0
+    return max(2 * common / (len(ours) + len(theirs)), of_shorter)
 
 
 def _shared(ours: str, theirs: str) -> list[str]:

@@ -15,7 +15,7 @@ from portal.pages.project.pace import at_this_pace
 from portal.pages.project.standing import standing_of
 from portal.pages.project.use import RANGES, range_asked
 from portal.pages.waiting import of_project
-from projects.selectors import ProjectDetail, history, project_detail
+from projects.selectors import ProjectDetail, history, project_detail, questions
 from projects.states import ProjectState
 from projects.views.frame import framed
 from scheduling.selectors import listed
@@ -58,6 +58,7 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
         "jobs": jobs,
         "job_counts": counted(jobs),
         "standing": standing_of(detail, story),
+        "thread": questions(detail.project) if any(item.what == "return" for item in story) else [],
         "waiting": of_project(detail),
         "met": sum(row.met_on is not None for row in detail.milestones),
         "today": local_day(clock.now()),
