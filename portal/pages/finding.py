@@ -1,19 +1,17 @@
 """Finding by words: what contains them; of names also what has their letters in order: 高超材 finds 高温超导材料."""
 
 import re
-from typing import TypeVar
+from typing import Any
 
-from django.db.models import Case, IntegerField, Model, Q, QuerySet, Value, When
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 
 MOST_WORDS = 6
 MOST_LETTERS = 24
 LEAST_LETTERS = 2
 """One letter in order is in nearly every name."""
 
-Row = TypeVar("Row", bound=Model)
 
-
-def matching(rows: QuerySet[Row], words: str, *fields: str) -> QuerySet[Row]:
+def matching(rows: QuerySet[Any], words: str, *fields: str) -> QuerySet[Any]:
     """Rows whose fields have every word, or whose first field has the letters in order; the best come first.
 
     Ordered by ``rank``: begins with the words, contains them, has each of them, has their letters.
@@ -31,7 +29,8 @@ def matching(rows: QuerySet[Row], words: str, *fields: str) -> QuerySet[Row]:
         default=Value(3),
         output_field=IntegerField(),
     )
-    return rows.filter(loose).annotate(rank=rank)
+    found: QuerySet[Any] = rows.filter(loose).annotate(rank=rank)
+    return found
 
 
 def in_order(words: str) -> str:

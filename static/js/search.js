@@ -36,7 +36,7 @@
 
   const mark = (index) => {
     const rows = options();
-    at = rows.length ? (index + rows.length) % rows.length : -1;
+    at = rows.length && index !== null ? (index + rows.length) % rows.length : -1;
     for (const [place, row] of rows.entries()) row.setAttribute("aria-selected", String(place === at));
     if (at < 0) field.removeAttribute("aria-activedescendant");
     else {
@@ -101,8 +101,7 @@
     const lately = words ? null : recentGroup();
     if (lately) list.prepend(lately);
     open();
-    mark(words ? 0 : -1);
-    if (!words) at = -1;
+    mark(words ? 0 : null);
   };
 
   const later = () => {

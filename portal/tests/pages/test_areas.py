@@ -74,7 +74,9 @@ def test_an_area_goes_only_when_nothing_stands_in_it(admin: Client) -> None:
     project.save(update_fields=["area"])
     assert admin.post(f"/projects/areas/{plasma.pk}/delete").status_code == 302
     assert not ResearchArea.objects.filter(pk=plasma.pk).exists()
-    assert AuditEntry.objects.get(action="area.deleted").before["name"] == "plasma"
+    before = AuditEntry.objects.get(action="area.deleted").before
+    assert before is not None
+    assert before["name"] == "plasma"
 
 
 def test_a_name_with_a_script_stays_text(admin: Client) -> None:
