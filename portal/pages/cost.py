@@ -65,22 +65,25 @@ class Spent:
         self.amounts[cut.price.currency] = self.amounts.get(cut.price.currency, Decimal(0)) + money
 
 
-def costs(pieces: Iterable[Piece], within: Interval) -> dict[int, Cost]:
-    """What the time of each project within an interval costs. Real GPUs only."""
-    return {key: spent.cost for key, spent in spent_by(pieces, within, lambda piece: piece.project).items()}
+def spent_by(
+    pieces: Iterable[Piece], within: Interval, key: Callable[[Piece], K], *, with_simulated: bool = False
+) -> dict[K, Spent]:
+    """Time and money within an interval, by a property of the pieces. One statement for the prices.
 
-
-def spent_by(pieces: Iterable[Piece], within: Interval, key: Callable[[Piece], K]) -> dict[K, Spent]:
-    """Time and money of real GPUs within an interval, by a property of the pieces. One statement for the prices."""
-    return {part: spent for (_start, part), spent in spent_by_period(pieces, [within], key).items()}
+    Of real GPUs only, unless ``with_simulated``: then the key must tell them apart, for what a simulation would have
+    cost is never added to money.
+    """
+    found = spent_by_period(pieces, [within], key, with_simulated=with_simulated)
+    return {part: spent for (_start, part), spent in found.items()}
 
 
 def spent_by_period(
-    pieces: Iterable[Piece], periods: Sequence[Interval], key: Callable[[Piece], K]
+    pieces: Iterable[Piece], periods: Sequence[Interval], key: Callable[[Piece], K], *, with_simulated: bool = False
 ) -> dict[tuple[datetime, K], Spent]:
     """The same for periods that follow each other without a gap; a key begins with the start of its period."""
     start, end = periods[0].start, periods[-1].end or clock.now()
-    mine = [piece for piece in pieces if piece.until > start and piece.start < end and not piece.is_simulated]
+    counted = [piece for piece in pieces if with_simulated or not piece.is_simulated]
+    mine = [piece for piece in counted if piece.until > start and piece.start < end]
     cuts = price_cuts({piece.node for piece in mine}, Interval(start, end)) if mine else {}
     begins = {node: [cut.during.start for cut in found] for node, found in cuts.items()}
     sums: dict[tuple[datetime, K], Spent] = {}

@@ -140,6 +140,14 @@ def cost(value: Cost | None) -> SafeString:
     return ZERO if value is None else SafeString(escape(sums.in_words(value)))
 
 
+def simulated_cost(value: Cost | None) -> SafeString:
+    """What nobody pays: marked, with the word for who hovers or hears it."""
+    if value is None:
+        return ZERO
+    words = _("simulated: what it would have cost at the prices of its nodes")
+    return format_html('<span class="simulated" title="{}">{}</span>', words, sums.in_words(value))
+
+
 def whole(value: int | None) -> SafeString:
     """A figure of which zero is one."""
     return NONE if value is None else SafeString(escape(formats.number(value)))

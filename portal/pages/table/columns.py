@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from kernel.looks import model_class
+from portal.pages.cost import Cost
 from portal.pages.table import cells, sums
 from portal.pages.table.rows import NOTHING, Row
 from projects.models import Kind, Stage, Tier
@@ -93,13 +94,13 @@ def _utilisation(row: Row) -> float | None:
     return row.utilisation.mean_pct if row.utilisation else None
 
 
-def _cost(row: Row) -> str | float | None:
+def _money(cost: Cost | None) -> str | float | None:
     """A number where there is one currency and nothing is unknown, else words."""
-    if row.cost is None:
+    if cost is None:
         return None
-    if row.cost.is_whole and len(row.cost.amounts) == 1:
-        return round(float(next(iter(row.cost.amounts.values()))), 2)
-    return sums.in_words(row.cost)
+    if cost.is_whole and len(cost.amounts) == 1:
+        return round(float(next(iter(cost.amounts.values()))), 2)
+    return sums.in_words(cost)
 
 
 def _changed(row: Row, at: Moment) -> str:
@@ -110,8 +111,8 @@ def _bar(row: Row, at: Moment) -> str:
     return cells.bar(row.total, at.language)
 
 
-def _cost_order(row: Row) -> Any:
-    return sum(row.cost.amounts.values()) if row.cost and row.cost.amounts else None
+def _money_order(cost: Cost | None) -> Any:
+    return sum(cost.amounts.values()) if cost and cost.amounts else None
 
 
 NAME = Column(
@@ -224,11 +225,21 @@ _GPUS = (
         "cost",
         gettext_lazy("Cost this month"),
         lambda row, at: cells.cost(row.cost),
-        _cost,
+        lambda row: _money(row.cost),
         need="cost",
         css="num",
-        order=_cost_order,
-        total=sums.cost,
+        order=lambda row: _money_order(row.cost),
+        total=sums.cost(lambda row: row.cost),
+    ),
+    Column(
+        "simulated_cost",
+        gettext_lazy("Simulated cost this month"),
+        lambda row, at: cells.simulated_cost(row.simulated_cost),
+        lambda row: _money(row.simulated_cost),
+        need="cost",
+        css="num",
+        order=lambda row: _money_order(row.simulated_cost),
+        total=sums.cost(lambda row: row.simulated_cost),
     ),
 )
 

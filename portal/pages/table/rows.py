@@ -14,7 +14,7 @@ from kernel.calendar import day_bounds, local_day
 from kernel.intervals import Interval
 from monitoring.selectors.latest import Utilisation, projects_now
 from portal.pages.allotment import Allotment, allotments
-from portal.pages.cost import Cost, costs
+from portal.pages.cost import Cost, spent_by
 from projects.models import Membership, Milestone, Project, ProjectRole
 from projects.selectors import with_facts
 from scheduling.selectors import milli_by_day
@@ -45,6 +45,8 @@ class Row:
     days: list[float] = field(default_factory=list)
     hours: float = 0.0
     cost: Cost | None = None
+    simulated_cost: Cost | None = None
+    """What its time on simulated GPUs would have cost at the prices of their nodes. Never summed with ``cost``."""
 
     @property
     def pk(self) -> int:
@@ -128,9 +130,11 @@ def _put_hours(rows: list[Row], today: date, back: int) -> None:
 
 
 def _put_costs(rows: list[Row], today: date, now: datetime) -> None:
-    """What the month has cost so far."""
+    """What the month has cost so far, and what its simulations would have cost."""
     within = Interval(day_bounds(today.replace(day=1)).start, now)
     pieces = pieces_between(within.start, now, [row.pk for row in rows])
-    found = costs(pieces, within)
+    found = spent_by(pieces, within, lambda piece: (piece.project, piece.is_simulated), with_simulated=True)
     for row in rows:
-        row.cost = found.get(row.pk)
+        real, simulated = found.get((row.pk, False)), found.get((row.pk, True))
+        row.cost = real.cost if real else None
+        row.simulated_cost = simulated.cost if simulated else None

@@ -41,15 +41,18 @@ def utilisation(rows: Sequence[Row], at: "Moment") -> str:
     return f"{formats.number(sum((now.mean_pct or 0) * now.n for now in known) / count)} %" if count else "–"
 
 
-def cost(rows: Sequence[Row], at: "Moment") -> str:
-    from_rows = [row.cost for row in rows if row.cost]
-    amounts: dict[str, Decimal] = {}
-    for part in from_rows:
-        for code, money in part.amounts.items():
-            amounts[code] = amounts.get(code, Decimal(0)) + money
-    if not from_rows:
-        return "–"
-    return in_words(Cost(amounts, all(part.is_whole for part in from_rows)))
+def cost(value: Callable[[Row], Cost | None]) -> Total:
+    """By currency; where one of them is unknown, the sum is the least that it was."""
+
+    def total(rows: Sequence[Row], at: "Moment") -> str:
+        known = [part for row in rows if (part := value(row))]
+        amounts: dict[str, Decimal] = {}
+        for part in known:
+            for code, money in part.amounts.items():
+                amounts[code] = amounts.get(code, Decimal(0)) + money
+        return in_words(Cost(amounts, all(part.is_whole for part in known))) if known else "–"
+
+    return total
 
 
 def in_words(value: Cost) -> str:

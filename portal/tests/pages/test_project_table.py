@@ -139,6 +139,32 @@ def test_cost_is_unknown_where_no_price_is_and_exact_where_one_is(freeze: Any) -
     assert cost(start + timedelta(hours=1)) == "6.0"
 
 
+def test_what_a_simulation_would_have_cost_is_marked_and_never_summed_with_money(freeze: Any) -> None:
+    freeze(clock.now().replace(day=10))
+    node = running.node("alpha", gpus=8)
+    project = running.project(running.person("cost-lead"), name="Costly")
+    running.running_job(project, [node], milli_gpus=2000, max_runtime_s=7200)
+    price_set(actor=node.node.accepted_by, node_id=node.node.pk, price=PriceSpec(Decimal("3.00"), currency="EUR"))
+    [held, simulated] = node.node.devices.filter(allocations__released_at__isnull=True).filter(
+        allocations__isnull=False
+    )
+    simulated.is_simulated = True
+    simulated.save()
+    browser = people.browser(people.auditor())
+    with clock.frozen(clock.now() + timedelta(hours=2)):
+        answer = browser.get("/projects/export/csv?columns=cost&columns=simulated_cost&q=Costly")
+        page = text(browser.get("/projects?columns=cost&columns=simulated_cost&q=Costly"))
+    head, line = list(csv.reader(io.StringIO(answer.content.decode("utf-8-sig"))))
+    assert dict(zip(head, line, strict=True)) == {
+        "Project": "Costly",
+        "Cost this month": "6.0",
+        "Simulated cost this month": "6.0",
+    }
+    assert not held.is_simulated
+    assert "12.00 EUR" not in page
+    assert 'class="simulated" title="simulated: what it would have cost' in page
+
+
 def test_a_stranger_sees_and_exports_nothing_of_others() -> None:
     factories.active_project(name="Hidden", tier=Tier.HIGH)
     stranger: Person = people.person()
