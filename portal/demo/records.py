@@ -23,7 +23,7 @@ from kernel.calendar import day_bounds, local_day
 from kernel.models import StateChange
 from kernel.subject import actor_fields, subject_fields
 from kernel.unit import unit_of_work
-from portal.demo.copied import copy_in, copy_values
+from portal.demo.copied import analyse, copy_in, copy_values
 from portal.demo.courses import HALF_YEAR
 from portal.demo.fleet import LAUNCHER, MODELS, fleet_nodes
 from portal.demo.lanes import Lane, lanes
@@ -116,6 +116,7 @@ def seed_records() -> int:
         for job, record in zip(jobs, past, strict=True):
             _add(rows, job, record)
         rows.write()
+        analyse(Job, JobLog, through, Attempt, AttemptMember, DeviceAllocation, Charge, StateChange)
     return len(jobs)
 
 

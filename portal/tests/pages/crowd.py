@@ -6,6 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID
 
+from django.db import connection
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 
 from accounts.models import Person
@@ -58,6 +59,10 @@ def crowd(projects: int = 300) -> list[Project]:
     )
     _describe(made, chance)
     _hold(made, _devices(leads[0], projects), chance)
+    with connection.cursor() as cursor:
+        # What was empty when it was last analysed is planned as if it still were.
+        written = (Project, Membership, Claim, Device, Job, Attempt, AttemptMember, DeviceAllocation, Charge)
+        cursor.execute(f"ANALYZE {', '.join(model._meta.db_table for model in written)}")
     return made
 
 
