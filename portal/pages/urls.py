@@ -10,7 +10,7 @@ from portal.pages.views import pages as views
 from projects import urls as registry
 from projects.urls import PROJECT, page
 
-KEPT = r"^form-drafts/(?P<key>[0-9a-f-]{36})"
+KEPT = r"^form-drafts/(?P<key>[0-9a-f-]{1,36})"
 NODE = r"^cluster/nodes/(?P<node_id>[0-9]{1,18})"
 
 urlpatterns = [

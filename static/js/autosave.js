@@ -46,6 +46,7 @@
     const answers = {
       200: (answer) => {
         own("_version").value = String(answer.version);
+        form.toggleAttribute("data-unsaved", isDirty);
         say("saved", clock(new Date(answer.saved_at)));
       },
       404: () => { isStopped = true; say("gone"); },
@@ -98,6 +99,7 @@
 
     const changed = () => {
       isDirty = true;
+      form.toggleAttribute("data-unsaved", true);
       if (isStopped) return;
       later(PAUSE_MS);
     };
