@@ -31,6 +31,7 @@ from projects.models import ImportRow, ProjectImport, ResearchArea, RowKind
 from projects.states import ImportState
 
 PAGE_SIZE = 100
+_KINDS = (RowKind.REFUSED, RowKind.NEW, RowKind.CHANGED, RowKind.UNCHANGED)
 LATEST = 20
 AT_WORK = (ImportState.UPLOADED, ImportState.CHECKING, ImportState.APPLYING, ImportState.UNDOING)
 _DELIMITERS = {",": gettext_lazy("comma"), ";": gettext_lazy("semicolon"), "\t": gettext_lazy("tab")}
@@ -197,7 +198,7 @@ def _own(request: HttpRequest, import_id: int) -> ProjectImport:
 
 
 def _kinds(row: ProjectImport) -> list[tuple[str, str, int]]:
-    return [(kind.value, str(kind.label), getattr(row, kind.value)) for kind in reversed(RowKind)]
+    return [(kind.value, str(kind.label), getattr(row, kind.value)) for kind in _KINDS]
 
 
 def _facts(row: ProjectImport) -> dict[str, Any]:
@@ -213,7 +214,8 @@ def _facts(row: ProjectImport) -> dict[str, Any]:
 def _what(line: ImportRow) -> list[tuple[str, str, str]]:
     """Column, before or value, after or sentence."""
     if line.faults:
-        return [(column_word(column), value, why) for column, value, why in line.faults]
+        # Most sentences name the value themselves.
+        return [(column_word(column), "" if value in why else value, why) for column, value, why in line.faults]
     return report.changes_in_words(line)
 
 
