@@ -125,14 +125,25 @@ def notices() -> list[Notice]:
         kept = cache.get(CACHE_KEY)
     except RedisError:
         return _read()
-    if isinstance(kept, list):
-        return [Notice(**row) for row in kept]
+    known = _of_cache(kept)
+    if known is not None:
+        return known
     found = _read()
     try:
         cache.set(CACHE_KEY, [asdict(notice) for notice in found], KEPT_SECONDS)
     except RedisError:
         return found
     return found
+
+
+def _of_cache(kept: object) -> list[Notice] | None:
+    """What was kept; nothing where another version of the portal has written it."""
+    if not isinstance(kept, list):
+        return None
+    try:
+        return [Notice(**row) for row in kept]
+    except TypeError:
+        return None
 
 
 def _read() -> list[Notice]:

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.core.cache import cache
 from django.db import IntegrityError, connection, transaction
 from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from accounts import announcements
 from accounts.models import Announcement, AnnouncementKind, Person, Role
@@ -25,8 +27,10 @@ FORM = {"kind": "maintenance", "title": "Storage", "text": "Jobs go on.", "level
 
 
 @pytest.fixture(autouse=True)
-def _no_cache() -> Iterator[None]:
-    cache.delete(announcements.CACHE_KEY)
+def _own_cache(settings: Settings) -> Iterator[None]:
+    """Nobody else reads pages through the same cache: it would be filled between a change and its look."""
+    own = {**settings.CACHES["default"], "KEY_PREFIX": f"announcements-{uuid4()}"}
+    settings.CACHES = {"default": own}
     yield
     cache.delete(announcements.CACHE_KEY)
 
@@ -197,6 +201,13 @@ def test_a_cache_that_is_down_hides_nothing() -> None:
     publish()
     with override_settings(CACHES=DOWN):
         assert "News" in Client().get("/accounts/login").content.decode()
+
+
+@pytest.mark.parametrize("kept", [[{"other": "version"}], ["text"], "text", {"pk": 1}])
+def test_what_another_version_left_in_the_cache_is_read_anew(kept: object) -> None:
+    publish()
+    cache.set(announcements.CACHE_KEY, kept)
+    assert [notice.title for notice in announcements.notices()] == ["News"]
 
 
 # --- changing
