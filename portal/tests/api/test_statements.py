@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.tests import factories as people
 from inventory.models import GpuModel
 from inventory.services import EnrolmentSpec, enrolment_token_issue
+from portal.pages.views.services import ViewSpec, view_create
 from portal.tests.api.calls import address
 from portal.tests.api.document import Operation, operations
 from portal.tests.api.samples import queries
@@ -52,6 +53,7 @@ def grow(world: World) -> None:
         cluster.grant(other, 1, 2, model=model)
         cluster.job(other, name="waits")
         people.token(admin)
+        view_create(actor=admin, spec=ViewSpec(f"View {index}", "state=active"))
         enrolment_token_issue(actor=admin, spec=EnrolmentSpec(f"later-{index}", world.ids["pools"][0]))
     cluster.running_job(active, [fake], name="more")
     import_factories.longer(ProjectImport.objects.get(pk=world.ids["project-imports"][0]))

@@ -137,6 +137,8 @@ def test_a_shared_view_is_changed_by_its_owner_or_an_admin_only() -> None:
     shared.refresh_from_db()
     assert (shared.name, shared.query, shared.owner) == ("By an admin", "tier=high", owner)
     entry = AuditEntry.objects.get(action="view.changed")
+    assert entry.before is not None
+    assert entry.after is not None
     assert (entry.before["name"], entry.after["name"]) == ("Shared", "By an admin")
     assert not AuditEntry.objects.filter(subject_id=str(private.pk), subject_type="portal.savedview").exists()
 
