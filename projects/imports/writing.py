@@ -89,11 +89,16 @@ def template_columns(gpu_models: Iterable[str]) -> list[str]:
 
 
 def _plain(value: str | int | None) -> str | int:
-    return "" if value is None else safe(value) if isinstance(value, str) else value
+    return "" if value is None else _text(value) if isinstance(value, str) else value
 
 
 def _for_xlsx(value: str | int | None) -> str | int | None:
-    return to_xlsx(safe(value)) if isinstance(value, str) else value
+    return to_xlsx(_text(value)) if isinstance(value, str) else value
+
+
+def _text(value: str) -> str:
+    """With line breaks of one kind before it is marked: a file format that changes them would hide our mark."""
+    return safe(_with_line_breaks(value))
 
 
 def _lines(values: Sequence[str]) -> str:

@@ -83,7 +83,7 @@ def set_milestones(project: Project, asked: Sequence[MilestoneAsked]) -> list[tu
     Raises ``Invalid`` for an id of another project.
     """
     plan = plan_milestones(project, project.milestones.all(), asked)
-    for _before, row in plan.gone:
+    for _gone, row in plan.gone:
         row.delete()
     for _before, row in plan.written:
         row.save()

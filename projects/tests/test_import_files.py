@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from openpyxl import Workbook, load_workbook
+from openpyxl.utils import get_column_letter
 
 from projects.imports.columns import counting
 from projects.imports.reading import UnknownColumns, read
@@ -227,7 +228,7 @@ def test_the_template_explains_and_offers_what_is_allowed() -> None:
     first, explained, offered = book.worksheets
     assert [cell.value for cell in first[1]] == columns
     rules = {str(rule.sqref).split("2")[0]: rule.formula1 for rule in first.data_validations.dataValidation}
-    letters = {column: first.cell(1, columns.index(column) + 1).column_letter for column in ("kind", "stage")}
+    letters = {column: get_column_letter(columns.index(column) + 1) for column in ("kind", "stage")}
     assert rules[letters["stage"]] == f"'{offered.title}'!$B$2:$B$7"
     assert [cell.value for cell in offered["A"]][:3] == ["kind", "research", "product"]
     assert [row[0].value for row in explained.iter_rows(min_row=2)][: len(columns)] == columns
