@@ -2,14 +2,17 @@
 
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from pytest_django import DjangoDbBlocker
+from redis.exceptions import RedisError
 
+from accounts import announcements
 from kernel import clock
 
 LOOPBACK = ("127.", "::1", "localhost")
@@ -49,6 +52,15 @@ def no_outside_network() -> Iterator[None]:
         patch.setattr(socket.socket, "connect", guarded)
         patch.setattr(socket.socket, "connect_ex", guarded_ex)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_banners_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a test announced is undone without a commit, so nothing else forgets it in the cache."""
+    yield
+    if request.node.get_closest_marker("django_db"):
+        with suppress(RedisError):
+            cache.delete(announcements.CACHE_KEY)
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
+from django.core.cache import cache
+
+from accounts import announcements
 from accounts.models import Person, Role
 from accounts.services import AnnouncementSpec, announcement_publish, person_create, role_grant
 from accounts.tests import factories as people
@@ -68,6 +71,7 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         **{name: row.pk for name, row in rows.items()},
         **{f"{person.username}_id": person.pk for person in (lead, researcher, director)},
         "newcomer": researcher.pk,
+        "milestone": projects["project"].milestones.get().pk,
         "gone": people.deactivated("gone").pk,
         **_dedicated_pool(admin, projects["project"]),
         "enrolment": enrolment_token_issue(actor=admin, spec=spec)[0].pk,
@@ -87,8 +91,10 @@ def _told(admin: Person) -> dict[str, int]:
     ends_at = clock.now() + timedelta(hours=4)
     news = AnnouncementSpec("announcement", said("newstitle"), said("newstext"))
     work = AnnouncementSpec("maintenance", said("worktitle"), said("worktext"), ends_at=ends_at)
-    shown = announcement_publish(actor=admin, spec=news)
-    return {"announcement": shown.pk, "maintenance": announcement_publish(actor=admin, spec=work).pk}
+    specs = {"announcement": news, "maintenance": work}
+    rows = {name: announcement_publish(actor=admin, spec=spec) for name, spec in specs.items()}
+    cache.delete(announcements.CACHE_KEY)
+    return {name: row.pk for name, row in rows.items()}
 
 
 def _form_draft(owner: Person) -> UUID:
