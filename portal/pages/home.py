@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from accounts.models import Person, Role
-from accounts.policies import has_role, require_signed_in
+from accounts.policies import has_role, require_role, require_signed_in
 from kernel import clock
 from kernel.calendar import day_bounds, local_day
 from kernel.intervals import Interval
@@ -82,7 +82,6 @@ def home(request: HttpRequest) -> HttpResponse:
     sees_all = has_role(person, *SEES_ALL)
     rows = _project_rows(projects)
     waiting = waiting_for(person)
-    organisation = _organisation(person) if sees_all else None
     context: dict[str, Any] = {
         "today": local_day(clock.now()),
         "waiting": waiting,
@@ -91,16 +90,30 @@ def home(request: HttpRequest) -> HttpResponse:
         "scale": max((row.total.bar_limit for row in rows), default=1) or 1,
         "jobs": jobs,
         "job_counts": counted(jobs),
-        "organisation": organisation,
-        "supply_scale": max((row.capacity for row in organisation.supply), default=1) or 1 if organisation else 1,
+        "sees_all": sees_all,
         "spending": _spending(projects) if projects else None,
         "news": news_for(person, projects, sees_all=sees_all),
         "can_submit_jobs": any(project.state == ProjectState.ACTIVE for project in projects),
         "is_admin": has_role(person, Role.ADMIN),
-        "is_director": has_role(person, Role.DIRECTOR),
         "reads_audit": has_role(person, Role.ADMIN, Role.AUDITOR),
     }
     return render(request, "portal/home.html", context)
+
+
+@require_GET
+def organisation(request: HttpRequest) -> HttpResponse:
+    """``/organisation``: the part of the home page that shows the whole, again every minute."""
+    person = require_role(request.user, *SEES_ALL)
+    whole = _organisation(person)
+    context = {
+        "organisation": whole,
+        "supply": whole.supply,
+        "total": whole.total,
+        "supply_scale": max((row.capacity for row in whole.supply), default=1) or 1,
+        "is_director": has_role(person, Role.DIRECTOR),
+        "is_admin": has_role(person, Role.ADMIN),
+    }
+    return render(request, "portal/home/_organisation.html", context)
 
 
 def _own_projects(person: Person) -> list[Project]:

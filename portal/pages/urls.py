@@ -24,6 +24,7 @@ urlpatterns = [
     page(r"^cluster", cluster.cluster, "cluster"),
     page(NODE, cluster.node, "node"),
     page(NODE + r"/(?P<name>drain|undrain|maintain|remove|declare-lost)", cluster.node_act, "node-act"),
+    page(r"^organisation", home.organisation, "organisation"),
     page(r"^lanes", lanes.lanes, "lanes"),
     page(r"^search", search.search, "search"),
     page(r"^design", design.design, "design"),

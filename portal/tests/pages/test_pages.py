@@ -44,8 +44,10 @@ def test_home_shows_a_lead_what_waits_and_what_runs(where: world.World) -> None:
 
 
 def test_home_shows_an_admin_the_supply_and_foreign_submissions_only(where: world.World) -> None:
-    page = shown(people.browser(people.admin()), "/")
-    assert "Promised against used" in page
+    browser = people.browser(people.admin())
+    page = shown(browser, "/")
+    assert 'hx-get="/organisation"' in page
+    assert "Promised against used" in shown(browser, "/organisation")
     assert page.count("Decide on") == 1
     assert "Your projects" not in page
     assert re.search(r"<b>Protein dynamics</b></a> .*Approved|<b>Protein dynamics</b></a> .*approved", page)
@@ -59,7 +61,7 @@ def test_home_of_somebody_new_says_how_to_begin(where: world.World) -> None:
 
 
 def test_home_of_the_only_admin_leads_to_accounts_for_others() -> None:
-    page = shown(people.browser(people.admin()), "/")
+    page = shown(people.browser(people.admin()), "/organisation")
     assert "Create accounts" in page
     assert 'href="/people/new"' in page
 

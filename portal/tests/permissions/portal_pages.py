@@ -11,6 +11,7 @@ ROWS = [
     row("GET", "/",                               "in 200 200 200 200 200 200"),
     row("GET", "/search",                         "in 200 200 200 200 200 200", query={"q": "Active"}),
     row("GET", "/design",                         "in 200 200 200 200 200 200"),
+    row("GET", "/organisation",                   "in 403 403 403 200 200 200"),
     row("GET", "/lanes",                          "in 403 403 403 200 200 200"),
     row("GET", "/projects/{project}/use",         "in 404 200 200 200 200 200"),
     row("GET", "/projects/{project}/allotment",   "in 404 200 200 200 200 200"),
