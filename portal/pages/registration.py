@@ -31,6 +31,7 @@ from projects.suitability import Suitability, computed, measurements
 from quotas.selectors import promised_at
 
 NOTHING = Capacity(0, 0)
+MOST_SIMILAR = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +146,5 @@ def _similar(person: Person, seen: Glance, project: Project | None) -> list[Simi
         datasets=seen.datasets[:MAX_ROWS],
         among=visible_to(person),
         exclude=project.pk if project else None,
+        limit=MOST_SIMILAR,
     )

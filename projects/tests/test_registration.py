@@ -147,31 +147,32 @@ def test_a_refused_form_is_kept_and_a_done_one_forgotten(lead: Person) -> None:
 # --- every fault in one round
 
 
+FAULTY = {
+    "name": "taken",
+    "goal": "",
+    "stage": "",
+    "breakthrough": "11",
+    "datasets": "x" * 201,
+    "compute-TOTAL_FORMS": "3",
+    "compute-0-min": "5",
+    "compute-1-gpu_model": "h100",
+    "compute-1-target": "1.5",
+    "compute-2-target": "4",
+    "milestones-0-due_on": "soon",
+    "milestones-1-name": "Met in the future",
+    "milestones-1-due_on": "2030-01-01",
+    "milestones-1-met_on": "2031-01-01",
+    "team-TOTAL_FORMS": "1",
+    "team-INITIAL_FORMS": "0",
+    "team-0-person": "nobody-here",
+    "team-0-role": "researcher",
+    "act": "submit",
+}
+
+
 def test_all_faults_are_said_together_with_value_and_what_is_allowed(lead: Person) -> None:
     factories.draft_project(name="Taken")
-    faulty = sent(
-        **{
-            "name": "taken",
-            "goal": "",
-            "stage": "",
-            "breakthrough": "11",
-            "datasets": "x" * 201,
-            "compute-TOTAL_FORMS": "3",
-            "compute-0-min": "5",
-            "compute-1-gpu_model": "h100",
-            "compute-1-target": "1.5",
-            "compute-2-target": "4",
-            "milestones-0-due_on": "soon",
-            "milestones-1-name": "Met in the future",
-            "milestones-1-due_on": "2030-01-01",
-            "milestones-1-met_on": "2031-01-01",
-            "team-TOTAL_FORMS": "1",
-            "team-INITIAL_FORMS": "0",
-            "team-0-role": "researcher",
-            "act": "submit",
-        }
-    )
-    page = people.browser(lead).post("/projects/new", faulty)
+    page = people.browser(lead).post("/projects/new", sent(**FAULTY))
     said = errors_on(page)
     for sentence in (
         "A project named “taken” exists already",
