@@ -99,11 +99,11 @@ def bar(total: Allotment, language: str) -> SafeString:
 
 
 def days(row: Row, language: str) -> SafeString:
-    """GPU-hours of the last 14 days: the form of the line, on the project's own busiest day."""
-    total, most = sum(row.days), max(row.days, default=0)
+    """GPU-hours of the last 14 days: the form of the line is the GPUs held, on the project's own busiest day."""
+    total, most = sum(row.days), max(row.means, default=0)
     if not total:
         return ZERO
-    return _days(tuple(round(100 * hours / most) for hours in row.days), formats.gpu_hours(total), language)
+    return _days(tuple(round(100 * held / most) for held in row.means), formats.gpu_hours(total), language)
 
 
 @lru_cache(maxsize=KEPT)

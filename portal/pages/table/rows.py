@@ -43,6 +43,9 @@ class Row:
     total: Allotment = NOTHING
     utilisation: Utilisation | None = None
     days: list[float] = field(default_factory=list)
+    """GPU-hours by day, the last one today's so far."""
+    means: list[float] = field(default_factory=list)
+    """GPUs held on average on these days: today's is as high as yesterday's if nothing has changed."""
     hours: float = 0.0
     cost: Cost | None = None
     simulated_cost: Cost | None = None
@@ -116,17 +119,26 @@ def complete(rows: list[Row], needs: Collection[str], models: dict[int, str]) ->
             row.utilisation = seen.get(row.pk)
     now = clock.now()
     if not {"days", "hours"}.isdisjoint(needs):
-        _put_hours(rows, local_day(now), HOURS_DAYS if "hours" in needs else SPARK_DAYS)
+        _put_hours(rows, local_day(now), now, HOURS_DAYS if "hours" in needs else SPARK_DAYS)
     if "cost" in needs:
         _put_costs(rows, local_day(now), now)
 
 
-def _put_hours(rows: list[Row], today: date, back: int) -> None:
+def _put_hours(rows: list[Row], today: date, now: datetime, back: int) -> None:
     """GPU-hours by day of so many days, today included."""
     spent = milli_by_day(today - timedelta(days=back - 1), today, [row.pk for row in rows])
+    lengths = [_hours_of(today - timedelta(days=day), now) for day in range(SPARK_DAYS - 1, -1, -1)]
     for row in rows:
         hours = [milli / MILLI_SECONDS_PER_GPU_HOUR for milli in spent[row.pk]]
         row.days, row.hours = hours[-SPARK_DAYS:], sum(hours)
+        row.means = [held / length for held, length in zip(row.days, lengths, strict=True)]
+
+
+def _hours_of(day: date, now: datetime) -> float:
+    """How long the day has lasted; of one that has just begun a minute."""
+    bounds = day_bounds(day)
+    until = min(bounds.end or now, now)
+    return max((until - bounds.start).total_seconds(), 60.0) / 3600
 
 
 def _put_costs(rows: list[Row], today: date, now: datetime) -> None:

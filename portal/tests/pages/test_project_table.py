@@ -17,6 +17,7 @@ from inventory.services import PriceSpec, price_set
 from kernel import clock
 from kernel.spreadsheet import safe
 from portal.pages.table.columns import ORDER
+from portal.pages.table.rows import SPARK_DAYS, complete, registry_rows
 from portal.tests.pages import world
 from portal.tests.pages.crowd import crowd
 from projects.models import Project, Tier
@@ -163,6 +164,18 @@ def test_what_a_simulation_would_have_cost_is_marked_and_never_summed_with_money
     assert not held.is_simulated
     assert "12.00 EUR" not in page
     assert 'class="simulated" title="simulated: what it would have cost' in page
+
+
+def test_a_line_does_not_fall_because_the_day_has_just_begun(freeze: Any) -> None:
+    freeze(clock.now().replace(day=10, hour=12, minute=0, second=0, microsecond=0))
+    node = running.node("alpha", gpus=8)
+    project = running.project(running.person("steady-lead"), name="Steady")
+    running.running_job(project, [node], milli_gpus=2000)
+    freeze(clock.now() + timedelta(days=20, hours=14))
+    rows = registry_rows(Project.objects.filter(pk=project.pk), None)
+    complete(rows, {"days"}, {})
+    assert rows[0].means == pytest.approx([2.0] * SPARK_DAYS)
+    assert rows[0].days == pytest.approx([48.0] * (SPARK_DAYS - 1) + [4.0])
 
 
 def test_a_stranger_sees_and_exports_nothing_of_others() -> None:
