@@ -6,68 +6,112 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('projects', '0005_similar_projects'),
+        ("projects", "0005_similar_projects"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ProjectImport',
+            name="ProjectImport",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('uploaded', 'uploaded'), ('checking', 'checking'), ('checked', 'checked'), ('applying', 'applying'), ('applied', 'applied'), ('failed', 'failed'), ('discarded', 'discarded'), ('undoing', 'undoing'), ('undone', 'undone')], default='uploaded', max_length=20)),
-                ('file_name', models.CharField(max_length=200)),
-                ('content', models.BinaryField(null=True)),
-                ('encoding', models.CharField(blank=True, max_length=20)),
-                ('delimiter', models.CharField(blank=True, max_length=1)),
-                ('ignores_unknown', models.BooleanField(default=False)),
-                ('leaves_out_refused', models.BooleanField(default=False)),
-                ('language', models.CharField(max_length=10)),
-                ('faults', models.JSONField(default=list)),
-                ('unknown_columns', models.JSONField(default=list)),
-                ('rows_total', models.PositiveIntegerField(default=0)),
-                ('rows_done', models.PositiveIntegerField(default=0)),
-                ('new', models.PositiveIntegerField(default=0)),
-                ('changed', models.PositiveIntegerField(default=0)),
-                ('unchanged', models.PositiveIntegerField(default=0)),
-                ('refused', models.PositiveIntegerField(default=0)),
-                ('run', models.PositiveIntegerField(default=0)),
-                ('touched_at', models.DateTimeField()),
-                ('created_at', models.DateTimeField()),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='project_imports', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("uploaded", "uploaded"),
+                            ("checking", "checking"),
+                            ("checked", "checked"),
+                            ("applying", "applying"),
+                            ("applied", "applied"),
+                            ("failed", "failed"),
+                            ("discarded", "discarded"),
+                            ("undoing", "undoing"),
+                            ("undone", "undone"),
+                        ],
+                        default="uploaded",
+                        max_length=20,
+                    ),
+                ),
+                ("file_name", models.CharField(max_length=200)),
+                ("content", models.BinaryField(null=True)),
+                ("encoding", models.CharField(blank=True, max_length=20)),
+                ("delimiter", models.CharField(blank=True, max_length=1)),
+                ("ignores_unknown", models.BooleanField(default=False)),
+                ("leaves_out_refused", models.BooleanField(default=False)),
+                ("language", models.CharField(max_length=10)),
+                ("faults", models.JSONField(default=list)),
+                ("unknown_columns", models.JSONField(default=list)),
+                ("rows_total", models.PositiveIntegerField(default=0)),
+                ("rows_done", models.PositiveIntegerField(default=0)),
+                ("new", models.PositiveIntegerField(default=0)),
+                ("changed", models.PositiveIntegerField(default=0)),
+                ("unchanged", models.PositiveIntegerField(default=0)),
+                ("refused", models.PositiveIntegerField(default=0)),
+                ("run", models.PositiveIntegerField(default=0)),
+                ("touched_at", models.DateTimeField()),
+                ("created_at", models.DateTimeField()),
+                ("finished_at", models.DateTimeField(null=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="project_imports",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ImportRow',
+            name="ImportRow",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('line', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('new', 'New'), ('changed', 'Changed'), ('unchanged', 'Unchanged'), ('refused', 'Refused')], max_length=10)),
-                ('name', models.CharField(blank=True, max_length=200)),
-                ('changes', models.JSONField(default=list)),
-                ('faults', models.JSONField(default=list)),
-                ('content', models.CharField(blank=True, max_length=200)),
-                ('is_overtaken', models.BooleanField(default=False)),
-                ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='projects.project')),
-                ('of', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rows', to='projects.projectimport')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("line", models.PositiveIntegerField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("new", "New"),
+                            ("changed", "Changed"),
+                            ("unchanged", "Unchanged"),
+                            ("refused", "Refused"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("name", models.CharField(blank=True, max_length=200)),
+                ("changes", models.JSONField(default=list)),
+                ("faults", models.JSONField(default=list)),
+                ("content", models.CharField(blank=True, max_length=200)),
+                ("is_overtaken", models.BooleanField(default=False)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="projects.project"
+                    ),
+                ),
+                (
+                    "of",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="rows", to="projects.projectimport"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['line'],
+                "ordering": ["line"],
             },
         ),
         migrations.AddIndex(
-            model_name='projectimport',
-            index=models.Index(fields=['owner', '-id'], name='projectimport_owner'),
+            model_name="projectimport",
+            index=models.Index(fields=["owner", "-id"], name="projectimport_owner"),
         ),
         migrations.AddIndex(
-            model_name='importrow',
-            index=models.Index(fields=['of', 'kind', 'line'], name='importrow_kind'),
+            model_name="importrow",
+            index=models.Index(fields=["of", "kind", "line"], name="importrow_kind"),
         ),
         migrations.AddConstraint(
-            model_name='importrow',
-            constraint=models.UniqueConstraint(fields=('of', 'line'), name='importrow_once'),
+            model_name="importrow",
+            constraint=models.UniqueConstraint(fields=("of", "line"), name="importrow_once"),
         ),
     ]
