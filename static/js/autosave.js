@@ -49,6 +49,7 @@
         form.toggleAttribute("data-unsaved", isDirty);
         say("saved", clock(new Date(answer.saved_at)));
       },
+      403: () => { isDirty = true; say("signedOut"); }, // The session went, and the page's token with it.
       404: () => { isStopped = true; say("gone"); },
       409: (answer) => {
         if (!answer.version) return say(answer.message);
