@@ -30,6 +30,13 @@
       else delete form.dataset.dirty;
     };
 
+    // Whoever signed in again in another tab has a new token, which this page was not rendered with.
+    const token = () => {
+      const now = document.cookie.match(/(?:^|; )[^=;]*csrftoken=([^;]+)/)?.[1];
+      if (now) own("csrfmiddlewaretoken").value = now;
+      return own("csrfmiddlewaretoken").value;
+    };
+
     const typed = () => {
       const data = {};
       for (const field of form.elements) {
@@ -79,7 +86,7 @@
       try {
         const answer = await fetch(form.dataset.autosave, {
           method: "POST", body, credentials: "same-origin", redirect: "manual", keepalive: document.visibilityState === "hidden" && body.length < MOST_KEPT_ALIVE,
-          headers: { "Content-Type": "application/json", "X-CSRFToken": own("csrfmiddlewaretoken").value },
+          headers: { "Content-Type": "application/json", "X-CSRFToken": token() },
         });
         if (answer.type === "opaqueredirect") {
           isDirty = true;
@@ -107,7 +114,7 @@
 
     form.addEventListener("input", changed);
     form.addEventListener("change", changed);
-    form.addEventListener("submit", () => clearTimeout(timer));
+    form.addEventListener("submit", () => { clearTimeout(timer); token(); });
     addEventListener("pagehide", () => { if (isDirty) save(); });
     document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden" && isDirty) save(); });
     addEventListener("online", () => { if (isDirty) save(); });
