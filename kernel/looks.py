@@ -60,6 +60,9 @@ _STATES: dict[str, Look] = {
     "suspect": Look("alert", _("Suspect"), "waiting"),
     "maintenance": Look("maintenance", _("Maintenance"), "paused"),
     "removed": Look("closed", _("Removed"), "none"),
+    "ok": Look("ok", pgettext_lazy("device state", "Works"), "ok"),
+    "lost": Look("node-lost", _("Lost"), "bad"),
+    "retired": Look("closed", _("Retired"), "none"),
     # Imports and their rows
     "uploaded": Look("waiting", _("Uploaded"), "waiting"),
     "checking": Look("starting", _("Checking"), "waiting"),
