@@ -237,18 +237,6 @@ def month_name(value: date) -> str:
 
 
 @register.filter
-def month(value: date) -> str:
-    """October 2026."""
-    return formats.month(value)
-
-
-@register.filter
-def month_name(value: date) -> str:
-    """October, where the year is plain."""
-    return formats.month_name(value)
-
-
-@register.filter
 def full_day(value: date) -> str:
     """Saturday 3 October 2026."""
     return formats.full_day(value)
