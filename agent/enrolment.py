@@ -8,7 +8,7 @@ from agent.backoff import Backoff
 from agent.errors import AgentError, BadSettings, PortalProblem
 from agent.home import Home
 from agent.messages import PROTOCOL, Enrol, Enrolled, Hardware
-from agent.portal import Portal
+from agent.portal import ENROL_ANSWER_S, Portal
 from agent.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ def enrolled_node(settings: Settings, home: Home, hardware: Hardware, leaving: t
     if known is not None:
         return known
     message = Enrol(PROTOCOL, _token(settings), __version__, hardware)
-    portal = Portal(settings.portal_url)
+    portal = Portal(settings.portal_url, answer_s=ENROL_ANSWER_S)
     backoff = Backoff(longest_s=LONGEST_S)
     try:
         while not leaving.is_set():

@@ -12,6 +12,8 @@ from agent.errors import PortalProblem
 
 CONNECT_S = 3.0
 ANSWER_S = 10.0
+ENROL_ANSWER_S = 30.0
+"""The token is used once the portal has begun: an answer that comes late must still be heard."""
 MAX_DETAIL = 200
 
 T = TypeVar("T")
@@ -47,14 +49,14 @@ def decode(answer: httpx.Response, kind: type[T]) -> T:
 class Portal:
     """One client for all threads. Every call either returns what the message says or raises PortalProblem."""
 
-    def __init__(self, url: str, token: str = "") -> None:
+    def __init__(self, url: str, token: str = "", answer_s: float = ANSWER_S) -> None:
         headers = {"User-Agent": f"sluice-agent/{__version__}"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
         self._client = httpx.Client(
             base_url=url,
             headers=headers,
-            timeout=httpx.Timeout(ANSWER_S, connect=CONNECT_S),
+            timeout=httpx.Timeout(answer_s, connect=CONNECT_S),
             limits=httpx.Limits(max_connections=8, max_keepalive_connections=8, keepalive_expiry=30),
             # A proxy that the environment names cannot reach this machine's loopback.
             trust_env=not is_loopback(url),

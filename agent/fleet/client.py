@@ -7,10 +7,15 @@ from msgspec import json
 
 from agent import __version__, messages
 from agent.errors import PortalProblem
-from agent.portal import ANSWER_S, CONNECT_S, checked, decode, is_loopback
+from agent.portal import ANSWER_S, CONNECT_S, ENROL_ANSWER_S, checked, decode, is_loopback
 
 AT_ONCE = 4
 """Requests under way together: sixty nodes must not look like a flood to the portal."""
+
+
+def timeout_of(answer_s: float) -> httpx.Timeout:
+    """For one call; a free connection is waited for as long as it takes."""
+    return httpx.Timeout(answer_s, connect=CONNECT_S, pool=None)
 
 
 class FleetPortal:
@@ -21,7 +26,7 @@ class FleetPortal:
         self._client = httpx.AsyncClient(
             base_url=url,
             headers={"User-Agent": f"sluice-fleet/{__version__}"},
-            timeout=httpx.Timeout(ANSWER_S, connect=CONNECT_S, pool=None),
+            timeout=timeout_of(ANSWER_S),
             limits=httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE, keepalive_expiry=30),
             trust_env=not is_loopback(url),
         )
@@ -61,8 +66,12 @@ class FleetPortal:
         headers = {"Content-Type": kind} if kind else {}
         if token:
             headers["Authorization"] = f"Bearer {token}"
+        # A node without a token of its own is enrolling.
+        answer_s = ANSWER_S if token else ENROL_ANSWER_S
         async with self._turns:
             try:
-                return await self._client.request(method, path, content=content, headers=headers)
+                return await self._client.request(
+                    method, path, content=content, headers=headers, timeout=timeout_of(answer_s)
+                )
             except httpx.HTTPError as error:
                 raise PortalProblem(f"portal not reached: {error or type(error).__name__}") from error

@@ -5,6 +5,7 @@ from inventory.services.enrolment import (
     enrolment_token_issue,
     enrolment_token_revoke,
     node_enrol,
+    open_enrolment_tokens_revoke,
     require_protocol,
 )
 from inventory.services.pools import (
@@ -29,6 +30,7 @@ __all__ = [
     "node_enrol",
     "node_mark_silent",
     "node_report",
+    "open_enrolment_tokens_revoke",
     "pool_create",
     "pool_edit",
     "price_set",

@@ -109,6 +109,19 @@ def enrolment_token_revoke(*, actor: Person, token_id: int) -> EnrolmentToken:
     return token
 
 
+def open_enrolment_tokens_revoke(*, actor: Person, node_name: str) -> int:
+    """Make every token of this node that could still be used useless, before another is issued; how many."""
+    require_role(actor, Role.ADMIN)
+    with unit_of_work():
+        tokens = EnrolmentToken.objects.filter(
+            node_name=node_name, used_at__isnull=True, revoked_at__isnull=True, expires_at__gt=clock.now()
+        )
+        numbers = list(tokens.select_for_update().order_by("pk").values_list("pk", flat=True))
+        for number in numbers:
+            enrolment_token_revoke(actor=actor, token_id=number)
+    return len(numbers)
+
+
 def _token_or_404(token_id: int) -> EnrolmentToken:
     from_db = EnrolmentToken.objects.select_related("pool", "issued_by").filter(pk=token_id).first()
     if from_db is None:

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.tests import factories as people
+from inventory.errors import EnrolmentTokenSpent
 from inventory.models import EnrolmentToken, Node
 from inventory.services import node_enrol
 from inventory.tests import factories as make
@@ -38,6 +39,22 @@ def test_a_file_is_private_and_whole(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
     assert [entry.name for entry in tmp_path.iterdir()] == ["token"]
     assert EnrolmentToken.objects.get().source == "rented"
+
+
+def test_a_replaced_token_is_dead_and_the_new_one_takes_the_node_over() -> None:
+    people.admin()
+    make.pool()
+    used = run("n1", "--pool", "shared").strip()
+    node_enrol(message=make.enrol_message(used, make.hardware("n1", 2)))
+    forgotten = run("n1", "--pool", "shared").strip()
+    other = run("n2", "--pool", "shared").strip()
+    fresh = run("n1", "--pool", "shared", "--replace").strip()
+    with pytest.raises(EnrolmentTokenSpent) as refused:
+        node_enrol(message=make.enrol_message(forgotten, make.hardware("n1", 2)))
+    assert refused.value.data["reason"] == "revoked"
+    node_enrol(message=make.enrol_message(fresh, make.hardware("n1", 2)))
+    node_enrol(message=make.enrol_message(other, make.hardware("n2", 2)))
+    assert list(Node.objects.order_by("name").values_list("name", flat=True)) == ["n1", "n2"]
 
 
 @pytest.mark.parametrize(

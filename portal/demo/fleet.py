@@ -18,7 +18,13 @@ from msgspec import json
 from accounts.models import Person
 from inventory.models import Node, NodePrice, Pool, PoolKind, Source
 from inventory.prices import MINUTES_OF_DAY
-from inventory.services import EnrolmentSpec, PoolSpec, enrolment_token_issue, pool_create
+from inventory.services import (
+    EnrolmentSpec,
+    PoolSpec,
+    enrolment_token_issue,
+    open_enrolment_tokens_revoke,
+    pool_create,
+)
 from kernel.intervals import Interval
 from kernel.ranges import to_range
 from kernel.unit import unit_of_work
@@ -109,24 +115,32 @@ def seed_pools(admin: Person) -> None:
             pool_create(actor=admin, spec=spec)
 
 
-def write_spec(admin: Person, path: Path) -> None:
-    """Issue a one-time token for each node that is new, in one go, and write the simulator's file.
+def write_spec(admin: Person, path: Path, home: Path | None = None) -> None:
+    """Issue a one-time token for each node that has yet to enrol, in one go, and write the simulator's file.
 
-    Run again with a file that is there it does nothing: the tokens in it are used, or still good.
+    ``home`` is the simulator's. A node that it does not keep there gets a new token each time: it may have used the
+    last one, and been interrupted before it kept the answer. Without a home the nodes on record are those that
+    enrolled, and a file that is there stays as it is.
     """
-    if path.exists():
+    known = set(Node.objects.values_list("name", flat=True)) if home is None else _kept(home)
+    if path.exists() and (home is None or known >= {node.name for node in fleet_nodes()}):
         return
-    known = set(Node.objects.values_list("name", flat=True))
     pools = dict(Pool.objects.values_list("name", "pk"))
     with unit_of_work():
         rows = list(_rows(admin, pools, known))
         _write_private(path, json.encode({"nodes": rows}))
 
 
+def _kept(home: Path) -> set[str]:
+    """The nodes that the simulator plays already."""
+    return {path.parent.name for path in home.glob("nodes/*/node.json")}
+
+
 def _rows(admin: Person, pools: dict[str, int], known: set[str]) -> Iterator[dict[str, Any]]:
     for node in fleet_nodes():
         facts, token = MODELS[node.model], ""
         if node.name not in known:
+            open_enrolment_tokens_revoke(actor=admin, node_name=node.name)
             spec = EnrolmentSpec(node.name, pools[node.pool], node.source)
             token = enrolment_token_issue(actor=admin, spec=spec)[1]
         yield {

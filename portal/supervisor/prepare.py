@@ -35,7 +35,7 @@ def prepare_database(supervisor: Supervisor, instance: Instance, options: Option
             argv += ["--enrol", agent.name, agent.pool, str(instance.enrolment_token(agent.name))]
     environment["SLUICE_DEMO_PASSWORD"] = _demo_password(instance)
     if not options.is_empty:
-        argv += ["--demo", "--fleet-spec", str(instance.fleet_spec)]
+        argv += ["--demo", "--fleet-spec", str(instance.fleet_spec), "--fleet-home", str(instance.fleet)]
     _run(supervisor, instance, argv, environment)
 
 

@@ -11,7 +11,13 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts.models import Person, Role
 from accounts.policies import has_role
 from inventory.models import Pool, Source
-from inventory.services import EnrolmentSpec, PoolSpec, enrolment_token_issue, pool_create
+from inventory.services import (
+    EnrolmentSpec,
+    PoolSpec,
+    enrolment_token_issue,
+    open_enrolment_tokens_revoke,
+    pool_create,
+)
 from kernel import clock
 from kernel.errors import PortalError
 from kernel.unit import unit_of_work
@@ -27,6 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--source", default=Source.OWNED, choices=Source.values)
         parser.add_argument("--days", type=float, default=1.0, help="how long the token is good (default 1)")
         parser.add_argument("--actor", help="username of the admin who does this (default: the first one)")
+        parser.add_argument("--replace", action="store_true", help="revoke the node's tokens that nobody has used")
         parser.add_argument("--token-file", type=Path, help="write the token there, readable by its owner alone")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -46,6 +53,8 @@ class Command(BaseCommand):
                 pool = pool_create(actor=actor, spec=PoolSpec(name=options["pool"], title=options["pool"]))
             if pool is None:
                 raise CommandError(f"there is no pool “{options['pool']}” (--create-pool makes it)")
+            if options["replace"]:
+                open_enrolment_tokens_revoke(actor=actor, node_name=options["name"])
             expires_at = clock.now() + timedelta(days=options["days"])
             spec = EnrolmentSpec(options["name"], pool.pk, options["source"], expires_at)
             return enrolment_token_issue(actor=actor, spec=spec)[1]

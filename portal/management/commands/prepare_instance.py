@@ -20,6 +20,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--demo", action="store_true", help="seed the demo organisation")
         parser.add_argument("--fleet-spec", type=Path, help="with --demo: where the fleet simulator's file goes")
+        parser.add_argument("--fleet-home", type=Path, help="with --fleet-spec: where the simulator keeps its nodes")
         parser.add_argument(
             "--enrol",
             nargs=3,
@@ -32,10 +33,11 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         call_command("migrate", interactive=False, verbosity=1)
         if options["demo"]:
-            call_command("seed_demo", fleet_spec=options["fleet_spec"])
+            call_command("seed_demo", fleet_spec=options["fleet_spec"], fleet_home=options["fleet_home"])
         ensure_admin(os.environ.get("SLUICE_DEMO_PASSWORD", ""))
         for name, pool, token_file in options["enrol"]:
-            call_command("enrol_node", name, pool=pool, create_pool=True, token_file=Path(token_file))
+            # An agent that was interrupted may have used its token without having kept the answer.
+            call_command("enrol_node", name, pool=pool, create_pool=True, replace=True, token_file=Path(token_file))
 
 
 def ensure_admin(password: str) -> None:

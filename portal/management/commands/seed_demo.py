@@ -44,14 +44,19 @@ class Command(BaseCommand):
         parser.add_argument(
             "--fleet-spec", type=Path, help="write the fleet simulator's file, with the one-time tokens of its nodes"
         )
+        parser.add_argument(
+            "--fleet-home",
+            type=Path,
+            help="where the simulator keeps its nodes: one that is not there gets a new token",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            self._seed(os.environ.get(options["password_env"], ""), options["fleet_spec"])
+            self._seed(os.environ.get(options["password_env"], ""), options)
         except PortalError as error:
             raise CommandError(error.message) from error
 
-    def _seed(self, password: str, fleet_spec: Path | None) -> None:
+    def _seed(self, password: str, options: dict[str, Any]) -> None:
         people = seed_people(password)
         admin = people["admin"]
         seed_pools(admin)
@@ -60,8 +65,8 @@ class Command(BaseCommand):
             seed_organisation(people)
             audit.record(SEEDED, actor=None, subject=admin)
             self.stdout.write("demo organisation made")
-        if fleet_spec is not None:
-            write_spec(admin, fleet_spec)
+        if options["fleet_spec"] is not None:
+            write_spec(admin, options["fleet_spec"], options["fleet_home"])
         waiting = seed_grants(admin)
         if waiting:
             self.stdout.write(f"{waiting} grants wait for the nodes that carry the GPUs; run this again then")

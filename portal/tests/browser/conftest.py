@@ -1,9 +1,7 @@
 """One instance with the demo organisation for all browser tests, and a browser for each person."""
 
-import os
 import secrets
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from portal.setup.testing import chromium
-from portal.tests.setup.instances import RUN, Running
+from portal.tests.setup.instances import Running
 
 ARGUMENTS = ["--no-sandbox", "--disable-background-networking"]
 WAIT_MS = 40_000
@@ -24,24 +22,14 @@ class Demo(Running):
 
     password = secrets.token_urlsafe(12)
 
-    def start(self) -> str:
-        argv = [*RUN, "--data", str(self.folder), "--port", str(self.port), "--no-browser"]
-        self.process = subprocess.Popen(
-            argv,
-            stdout=subprocess.PIPE,
-            stderr=self._notes(),
-            text=True,
-            start_new_session=True,
-            env={**os.environ, "SLUICE_DEMO_PASSWORD": self.password},
-        )
-        assert self.process.stdout is not None
-        return str(self.process.stdout.readline())
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), "SLUICE_DEMO_PASSWORD": self.password}
 
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     folder: Path = tmp_path_factory.mktemp("browser") / "data"
-    running = Demo(folder)
+    running = Demo(folder, options=())
     try:
         assert running.start().startswith("ready "), running.notes()
         running.wait_until_ready()

@@ -49,12 +49,26 @@ class Running:
     def address(self) -> str:
         return f"http://{HOST}:{self.port}"
 
-    def start(self) -> str:
-        """Start and return the first line on standard output."""
+    def environment(self) -> dict[str, str]:
+        """What ``./run`` inherits."""
+        return dict(os.environ)
+
+    def begin(self) -> None:
+        """Start without waiting for anything."""
         argv = [*RUN, "--data", str(self.folder), "--port", str(self.port), "--no-browser", *self.options]
         self.process = subprocess.Popen(
-            argv, stdout=subprocess.PIPE, stderr=self._notes(), text=True, start_new_session=True
+            argv,
+            stdout=subprocess.PIPE,
+            stderr=self._notes(),
+            text=True,
+            start_new_session=True,
+            env=self.environment(),
         )
+
+    def start(self) -> str:
+        """Start and return the first line on standard output."""
+        self.begin()
+        assert self.process is not None
         assert self.process.stdout is not None
         return str(self.process.stdout.readline())
 
