@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from projects.facts import ComputeAsked, Facts, MilestoneAsked
+from projects.facts import MAX_ROWS, ComputeAsked, Facts, MilestoneAsked
 from projects.imports.columns import PARTS, compute_key, squeezed
 from projects.imports.limits import MOST_CHARACTERS
 from projects.imports.sheet import CONTROL, Cell, CellFault, printable
@@ -88,7 +88,7 @@ def stated(cells: Mapping[str, Cell], catalogue: Catalogue) -> Stated:
     if "breakthrough" in texts:
         facts["breakthrough"] = _number("breakthrough", texts["breakthrough"], row)
     if "datasets" in texts:
-        facts["datasets"] = datasets(texts["datasets"])
+        facts["datasets"] = _bounded("datasets", datasets(texts["datasets"]), row)
     if "milestones" in texts:
         facts["milestones"] = _milestones(texts["milestones"], row)
     row.lead = texts.get("lead", "").strip()
@@ -147,8 +147,18 @@ def _number(column: str, text: str, row: Stated) -> int | None:
 
 
 def datasets(text: str) -> list[str]:
-    """One a line; where there is one line only, separated by ``|``."""
-    return [part.strip() for part in text.split("\n" if "\n" in text else "|") if part.strip()]
+    """One a line; where there is one line only, separated by ``|``. Each once."""
+    parts = (part.strip() for part in text.split("\n" if "\n" in text else "|"))
+    return list(dict.fromkeys(part for part in parts if part))
+
+
+def _bounded(column: str, lines: list[str], row: Stated) -> list[str]:
+    """The lines, if they are not too many: a cell holds thousands, and a file repeats one cell in thousands of rows."""
+    if len(lines) <= MAX_ROWS:
+        return lines
+    why = _("%(count)s rows; at most %(most)s are allowed.") % {"count": len(lines), "most": MAX_ROWS}
+    row.refuse(column, lines[0], why)
+    return []
 
 
 def _compute(texts: Mapping[str, str], row: Stated, gpu_models: Iterable[str]) -> None:
@@ -179,8 +189,8 @@ def compute_asked(
 
 
 def _milestones(text: str, row: Stated) -> list[MilestoneAsked]:
-    lines = (line.strip() for line in text.split("\n"))
-    found = (_milestone(line, row) for line in lines if line)
+    lines = [line for part in text.split("\n") if (line := part.strip())]
+    found = (_milestone(line, row) for line in _bounded("milestones", lines, row))
     return [milestone for milestone in found if milestone is not None]
 
 

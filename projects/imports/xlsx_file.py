@@ -16,10 +16,10 @@ from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
 
 from kernel.spreadsheet import from_xlsx, unsafe
-from projects.imports.limits import LAST_ROW, MOST_CHARACTERS, MOST_COLUMNS, MOST_PARTS, MOST_ROWS, MOST_UNPACKED
+from projects.imports.archive import require_bounded
+from projects.imports.limits import LAST_ROW, MOST_CHARACTERS, MOST_COLUMNS, MOST_ROWS
 from projects.imports.sheet import Cell, CellFault, FileRefused, Sheet, SheetRow, sheet_of, too_many_rows
 
-_HEAD_BYTES = 4096
 _UNREADABLE = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
@@ -42,7 +42,7 @@ _UNREADABLE = (
 def read_xlsx(raw: bytes) -> Sheet:
     """Raises ``FileRefused``."""
     try:
-        _require_bounded(raw)
+        require_bounded(raw)
         book = load_workbook(io.BytesIO(raw), read_only=True, data_only=False, keep_links=False)
         try:
             if not book.worksheets:
@@ -56,40 +56,20 @@ def read_xlsx(raw: bytes) -> Sheet:
         raise FileRefused(_("The file is no XLSX workbook, or is damaged. Save it again, or as CSV UTF-8.")) from error
 
 
-def _require_bounded(raw: bytes) -> None:
-    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        parts = archive.infolist()
-        unpacked = sum(part.file_size for part in parts)
-        if len(parts) > MOST_PARTS or unpacked > MOST_UNPACKED:
-            text = _(
-                "Unpacked, the workbook has %(count)s parts and %(size)s MiB; at most %(parts)s and %(most)s may be."
-            )
-            said = {"count": len(parts), "size": unpacked // 2**20, "parts": MOST_PARTS, "most": MOST_UNPACKED // 2**20}
-            raise FileRefused(text % said)
-        for part in parts:
-            if part.filename.endswith((".xml", ".rels")) and b"<!" in _beginning(archive, part).replace(b"<!--", b""):
-                raise FileRefused(
-                    _("The workbook defines names of its own in its XML, which no spreadsheet program does.")
-                )
-
-
-def _beginning(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
-    with archive.open(part) as file:
-        return file.read(_HEAD_BYTES)
-
-
 def _rows(sheet: Any) -> Iterator[SheetRow]:
     """Rows that hold something. Empty cells at the end are left out."""
     # What a file says of its own size is not believed: rows beyond it would be dropped unseen.
     sheet.reset_dimensions()
     filled, before = 0, None
+    # A shared text may stand in a million cells: it is looked at once.
+    known: dict[str, Cell] = {}
     for line, cells in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS + 1), 1):
         if line > LAST_ROW:
             raise FileRefused(_("The sheet says that it has more rows than a sheet can have."))
         if cells is before:
             continue  # The reader's one row for all that are not there.
         before = cells
-        texts = [_cell(cell) for cell in cells]
+        texts = [_cell(cell, known) for cell in cells]
         while texts and texts[-1] == "":
             texts.pop()
         if texts:
@@ -99,7 +79,7 @@ def _rows(sheet: Any) -> Iterator[SheetRow]:
             raise too_many_rows(filled - 1)
 
 
-def _cell(cell: Any) -> Cell:
+def _cell(cell: Any, known: dict[str, Cell]) -> Cell:
     value, kind = cell.value, getattr(cell, "data_type", "n")
     if value is None:
         return ""
@@ -108,7 +88,9 @@ def _cell(cell: Any) -> Cell:
     if kind == "e":
         return CellFault(str(value)[:60], _("The cell shows an error."))
     if isinstance(value, str):
-        return _text(from_xlsx(value))
+        if value not in known:
+            known[value] = _text(from_xlsx(value))
+        return known[value]
     return _plain(value)
 
 

@@ -10,9 +10,11 @@ import pytest
 from openpyxl import Workbook, load_workbook
 from openpyxl.utils import get_column_letter
 
+from projects.imports.archive import require_bounded
 from projects.imports.columns import counting
 from projects.imports.reading import UnknownColumns, read
 from projects.imports.sheet import CellFault, FileRefused, Sheet
+from projects.imports.values import Catalogue, stated
 from projects.imports.writing import csv_file, template_columns, xlsx_file
 from projects.tests import workbooks
 
@@ -190,12 +192,25 @@ def bomb(**parts: bytes) -> bytes:
     return workbooks.workbook(workbooks.sheet("<row><c/></row>"), more=named)
 
 
+def renamed(raw: bytes) -> bytes:
+    """A part whose name does not say that it is XML."""
+    return workbooks.workbook(workbooks.sheet("<row><c/></row>"), more={"xl/sheet.bin": raw})
+
+
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
         (bomb(huge=b" " * (65 * 2**20)), "64 may be"),
         (bomb(**{f"p{n}": b"" for n in range(500)}), "500 and"),
         (bomb(lol=b'<!DOCTYPE x [<!ENTITY a "aaaa">]><x/>'), "defines names of its own"),
+        (bomb(late=b"<!--" + b" " * 5000 + b'--><!DOCTYPE x [<!ENTITY a "aaaa">]><x/>'), "defines names of its own"),
+        (bomb(wide='<!DOCTYPE x [<!ENTITY a "aaaa">]><x/>'.encode("utf-16")), "defines names of its own"),
+        (renamed(b'<!DOCTYPE x [<!ENTITY a "aaaa">]><x/>'), "defines names of its own"),
+        (workbooks.workbook(workbooks.sheet(f"<row>{'<c/>' * 300_001}</row>")), "far more than its rows"),
+        (bomb(styled=b"<styleSheet>" + b"<xf/>" * 300_001 + b"</styleSheet>"), "far more than its rows"),
+        (bomb(named=b"<x " + b" ".join(b"a%d=''" % n for n in range(300_001)) + b"/>"), "far more than its rows"),
+        (bomb(tag=b"<x a='" + b" " * (2 * 2**20) + b"'/>"), "far more than its rows"),
+        (bomb(deep=b"<a>" * 300_001), "far more than its rows"),
         (b"PK\x03\x04 and nothing", "no XLSX workbook"),
         (workbooks.workbook("<worksheet"), "no XLSX workbook"),
         (workbooks.workbook(workbooks.sheet('<row r="99999999999"><c><v>1</v></c></row>')), "more rows than a sheet"),
@@ -205,6 +220,20 @@ def bomb(**parts: bytes) -> bytes:
 )
 def test_archives_that_harm_or_are_none(raw: bytes, said: str) -> None:
     assert said in refusal(raw)
+
+
+def test_many_rows_and_texts_are_no_harm() -> None:
+    rows = "".join(f'<row r="{n}">{"<c><v>1</v></c>" * 40}</row>' for n in range(1, 9001))
+    strings = [f"text {n}" for n in range(100_000)]
+    require_bounded(workbooks.workbook(workbooks.sheet(rows), strings=strings))
+
+
+@pytest.mark.parametrize("column", ["datasets", "milestones"])
+def test_a_cell_of_thousands_of_lines_is_one_fault_and_nothing_is_kept_of_it(column: str) -> None:
+    cell = "\n".join(f"2027-01-01 {n}" for n in range(101))
+    row = stated({column: cell}, Catalogue([], [], {}))
+    assert row.faults == [(column, "2027-01-01 0", "101 rows; at most 100 are allowed.")]
+    assert row.facts == {column: []}
 
 
 def test_a_zip_of_something_else_is_no_workbook() -> None:
