@@ -17,6 +17,7 @@ from accounts.models import Announcement, Role
 from accounts.policies import has_role, require_role
 from accounts.views.language import back, remember
 from kernel import clock
+from kernel.dialogs import ask
 from kernel.errors import Conflict, Invalid, NotFound
 from kernel.forms import add_errors
 
@@ -105,7 +106,7 @@ def withdraw(request: HttpRequest, announcement_id: str) -> HttpResponse:
         "label": _("Withdraw"),
         "cancel_url": reverse("accounts:announcements"),
     }
-    return render(request, "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html", context)
+    return ask(request, context)
 
 
 @require_POST

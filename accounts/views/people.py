@@ -18,6 +18,7 @@ from accounts.models import Person, Role
 from accounts.policies import has_role, require_role
 from accounts.services import TokenTerms
 from kernel import clock
+from kernel.dialogs import ask
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 
@@ -177,5 +178,4 @@ def _person_context(request: HttpRequest, person_id: str) -> dict[str, Any]:
 
 def _confirm(request: HttpRequest, **words: Any) -> HttpResponse:
     """As a page, or as the content of a dialog."""
-    template = "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html"
-    return render(request, template, {"action": request.path, "danger": True, **words})
+    return ask(request, {"action": request.path, "danger": True, **words})

@@ -14,6 +14,7 @@ from accounts.models import Person, ServiceToken
 from accounts.policies import require_signed_in
 from accounts.services import TokenTerms
 from kernel import clock
+from kernel.dialogs import ask
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 
@@ -71,7 +72,7 @@ def revoke(request: HttpRequest, token_id: str) -> HttpResponse:
         "label": _("Revoke"),
         "cancel_url": back,
     }
-    return render(request, "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html", context)
+    return ask(request, context)
 
 
 def _token(person: Person, token_id: int) -> ServiceToken:

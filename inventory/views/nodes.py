@@ -23,6 +23,7 @@ from inventory.prices import MINUTES_OF_DAY
 from inventory.services import EnrolmentSpec, PriceSpec
 from inventory.states import NodeState
 from kernel import clock
+from kernel.dialogs import ask
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 
@@ -130,7 +131,7 @@ def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
         "danger": True,
         "cancel_url": reverse("inventory:enrol"),
     }
-    return render(request, "_confirm.html" if request.htmx else "confirm_page.html", context)  # type: ignore[attr-defined]
+    return ask(request, context)
 
 
 @never_cache

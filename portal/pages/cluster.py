@@ -18,6 +18,7 @@ from accounts.policies import has_role, require_role, require_signed_in
 from inventory.models import DeviceState, GpuModel, Node, Pool
 from inventory.selectors import nodes_with_devices
 from inventory.states import NodeState
+from kernel.dialogs import ask
 from kernel.errors import NotFound
 from monitoring.selectors.latest import gpus_latest, hosts_latest
 from portal.pages.heat import cluster_now
@@ -145,7 +146,7 @@ def node_act(request: HttpRequest, node_id: int, name: str) -> HttpResponse:
         "danger": act.is_danger,
         "cancel_url": reverse("node", args=[row.pk]),
     }
-    return render(request, "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html", context)
+    return ask(request, context)
 
 
 def _node(node_id: int) -> Node:

@@ -6,13 +6,14 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.policies import require_signed_in
 from kernel import form_drafts
+from kernel.dialogs import ask
 from kernel.errors import Invalid, NotFound, PortalError, TooLarge
 from kernel.form_drafts import MAX_BYTES, Typed
 
@@ -49,7 +50,7 @@ def discard(request: HttpRequest, key: str) -> HttpResponse:
         "action": reverse("form-draft-discard", args=[draft.key]),
         "cancel_url": kind.address(draft),
     }
-    return render(request, "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html", context)
+    return ask(request, context)
 
 
 def _as_key(text: str) -> UUID:

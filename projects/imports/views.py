@@ -18,6 +18,7 @@ from accounts.policies import require_signed_in
 from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import local_day
+from kernel.dialogs import ask
 from kernel.errors import Conflict, Invalid
 from kernel.forms import add_errors
 from kernel.spreadsheet import CSV, XLSX
@@ -242,5 +243,4 @@ def _confirm(request: HttpRequest, row: ProjectImport, act: str, asked: dict[str
         "action": reverse(f"projects:import-{act}", args=[row.pk]),
         "cancel_url": reverse("projects:import-report", args=[row.pk]),
     }
-    template_name = "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html"
-    return render(request, template_name, context)
+    return ask(request, context)

@@ -3,15 +3,15 @@
 from typing import Any
 
 from django.contrib import messages
-from django.forms import Form
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import Role
 from accounts.policies import require_role
+from kernel.dialogs import ask
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 from projects import services
@@ -33,7 +33,7 @@ def new(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("The research area %(name)s was added.") % {"name": area.title})
             return redirect("projects:areas")
-    return _asked(request, form, _("Add a research area"), _("Add"))
+    return _asked(request, _("Add a research area"), _("Add"), fields=form)
 
 
 @require_http_methods(["GET", "POST"])
@@ -51,7 +51,7 @@ def edit(request: HttpRequest, area_id: int) -> HttpResponse:
         else:
             messages.success(request, _("The research area %(name)s was changed.") % {"name": area.title})
             return redirect("projects:areas")
-    return _asked(request, form, _("Change “%(name)s”") % {"name": area.title}, _("Save"))
+    return _asked(request, _("Change “%(name)s”") % {"name": area.title}, _("Save"), fields=form)
 
 
 @require_http_methods(["GET", "POST"])
@@ -69,8 +69,8 @@ def delete(request: HttpRequest, area_id: int) -> HttpResponse:
             messages.success(request, _("The research area %(name)s was deleted.") % {"name": area.title})
         return redirect("projects:areas")
     text = _("Only an area in which nothing stands can go. The audit log keeps that it was there.")
-    context = _dialog(request, _("Delete “%(name)s”?") % {"name": area.title}, _("Delete"), text=text, danger=True)
-    return _shown(request, context, 200)
+    title = _("Delete “%(name)s”?") % {"name": area.title}
+    return _asked(request, title, _("Delete"), text=text, danger=True)
 
 
 def _area(area_id: int) -> ResearchArea:
@@ -80,15 +80,6 @@ def _area(area_id: int) -> ResearchArea:
     return area
 
 
-def _asked(request: HttpRequest, form: Form, title: str, label: str) -> HttpResponse:
-    return _shown(request, _dialog(request, title, label, fields=form), 422 if form.errors else 200)
-
-
-def _dialog(request: HttpRequest, title: str, label: str, **more: Any) -> dict[str, Any]:
+def _asked(request: HttpRequest, title: str, label: str, **more: Any) -> HttpResponse:
     cancel = reverse("projects:areas")
-    return {"title": title, "label": label, "action": request.path, "cancel_url": cancel, **more}
-
-
-def _shown(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
-    template = "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html"
-    return render(request, template, context, status=status)
+    return ask(request, {"title": title, "label": label, "action": request.path, "cancel_url": cancel, **more})

@@ -12,6 +12,7 @@ from django.views import View
 from django.views.decorators.http import require_http_methods
 
 from accounts.policies import require_signed_in
+from kernel.dialogs import ask
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 from projects import impact, policies, selectors, services
@@ -176,9 +177,8 @@ def _question(detail: ProjectDetail, event: str) -> dict[str, Any]:
 
 
 def _ask(request: HttpRequest, detail: ProjectDetail, form: ReasonForm, words: dict[str, Any]) -> HttpResponse:
-    template = "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html"
     context = {**words, "fields": form, "cancel_url": reverse("project", args=[detail.project.pk])}
-    return render(request, template, context, status=422 if form.errors else 200)
+    return ask(request, context)
 
 
 _STEPS: dict[str, tuple[policies.Action, Service]] = {

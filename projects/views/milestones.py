@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.policies import require_signed_in
 from kernel import clock, formats, toasts
 from kernel.calendar import local_day
+from kernel.dialogs import ask
 from kernel.errors import Invalid, NotFound
 from projects import services
 from projects.forms import MilestoneDayForm
@@ -118,5 +119,4 @@ def _ask(request: HttpRequest, act: str, row: MilestoneFact, form: MilestoneDayF
         "action": request.get_full_path(),
         "cancel_url": _back(request, project.pk),
     }
-    template = "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html"
-    return render(request, template, context, status=422 if form.errors else 200)
+    return ask(request, context)

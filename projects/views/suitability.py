@@ -13,6 +13,7 @@ from django.views import View
 from django.views.decorators.http import require_http_methods
 
 from accounts.policies import require_signed_in
+from kernel.dialogs import ask
 from kernel.errors import Invalid, NotFound
 from kernel.formats import number
 from kernel.forms import add_errors
@@ -83,10 +84,9 @@ def judge(request: HttpRequest, project_id: int, measurement_id: int, event: str
         else:
             messages.success(request, _("Kept. The table shows what counts now."))
             return redirect("projects:suitability", project_id)
-    template = "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html"
     context = {**_question(detail, row, event), "fields": form, "danger": has_reason, "action": request.path}
     context["cancel_url"] = reverse("projects:suitability", args=[project_id])
-    return render(request, template, context, status=422 if form.errors else 200)
+    return ask(request, context)
 
 
 def _question(detail: ProjectDetail, row: Measurement, event: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.views import View
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.policies import require_signed_in
+from kernel.dialogs import ask
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 from projects import selectors, services
@@ -84,8 +85,7 @@ def remove(request: HttpRequest, project_id: int, person_id: int) -> HttpRespons
         "action": reverse("projects:member-remove", args=[project_id, person_id]),
         "cancel_url": reverse("projects:members", args=[project_id]),
     }
-    template = "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html"
-    return render(request, template, context)
+    return ask(request, context)
 
 
 @require_GET

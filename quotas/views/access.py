@@ -11,6 +11,7 @@ from accounts.models import Person, Role
 from accounts.policies import has_role, require_role, require_signed_in
 from inventory.models import Pool, PoolKind
 from inventory.policies import visible_pools
+from kernel.dialogs import ask
 from kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from kernel.forms import add_errors
 from quotas import selectors, services
@@ -67,7 +68,7 @@ def end(request: HttpRequest, pool_id: str, access_id: str) -> HttpResponse:
         "danger": True,
         "cancel_url": back,
     }
-    return render(request, "_confirm.html" if request.htmx else "confirm_page.html", context)  # type: ignore[attr-defined]
+    return ask(request, context)
 
 
 def _opened(actor: Person, pool: Pool, form: AccessForm) -> bool:

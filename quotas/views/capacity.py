@@ -15,6 +15,7 @@ from accounts.models import Person, Role
 from accounts.policies import require_role
 from inventory.models import GpuModel, Node, Pool
 from inventory.policies import visible_nodes, visible_pools
+from kernel.dialogs import ask
 from kernel.errors import Conflict, Invalid, NotFound
 from kernel.forms import add_errors
 from quotas import services
@@ -135,7 +136,7 @@ def _ask(request: HttpRequest, act: Callable[[str], None], words: dict[str, Any]
         messages.success(request, _("Changed."))
         return redirect(back)
     context = {**words, "fields": form, "action": request.path, "danger": True, "cancel_url": back}
-    return render(request, "_confirm.html" if request.htmx else "confirm_page.html", context)  # type: ignore[attr-defined]
+    return ask(request, context)
 
 
 def _node(actor: Person, node_id: str) -> Node:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.models import Role
 from accounts.policies import has_role, require_role, require_signed_in
 from kernel import clock
+from kernel.dialogs import ask
 from kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from kernel.forms import add_errors
 from projects.models import Project
@@ -120,7 +121,7 @@ def end(request: HttpRequest, claim_id: str) -> HttpResponse:
         "danger": True,
         "cancel_url": reverse("quotas:project", args=[claim.project_id]),
     }
-    return render(request, "_confirm.html" if request.htmx else "confirm_page.html", context)  # type: ignore[attr-defined]
+    return ask(request, context)
 
 
 def _consequence(data: Any) -> dict[str, object]:

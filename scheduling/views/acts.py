@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
 from accounts.policies import require_signed_in
+from kernel.dialogs import ask
 from scheduling import policies, services
 from scheduling.engine import MILLI
 from scheduling.models import Job
@@ -81,7 +82,7 @@ def act(request: HttpRequest, job_id: int, name: str) -> HttpResponse:
         "danger": chosen.is_danger,
         "cancel_url": reverse("scheduling:job", args=[job.pk]),
     }
-    return render(request, "_confirm.html" if request.htmx else "confirm_page.html", context)  # type: ignore[attr-defined]
+    return ask(request, context)
 
 
 def _consequence(detail: JobDetail, name: str) -> str:

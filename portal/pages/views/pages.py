@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.policies import require_signed_in
+from kernel.dialogs import ask
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
 from kernel.toasts import undoable
@@ -155,9 +156,8 @@ def _changed(request: HttpRequest, view_id: int, changes: ViewChanges) -> SavedV
 
 
 def _ask(request: HttpRequest, form: ViewForm | None, words: dict[str, Any]) -> HttpResponse:
-    template = "_confirm.html" if request.headers.get("HX-Request") else "confirm_page.html"
     context = {**words, "fields": form or [], "cancel_url": reverse("projects:list")}
-    return render(request, template, context, status=422 if form is not None and form.errors else 200)
+    return ask(request, context)
 
 
 def _to_table(view_id: int) -> HttpResponse:
