@@ -4,7 +4,8 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from datetime import date
+from typing import Any, Protocol
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import prefetch_related_objects
@@ -26,6 +27,18 @@ FIELDS = (
     "team",
 )
 _SHORT = 8
+_Rows = list[tuple[Any, ...]]
+
+
+class Dated(Protocol):
+    """A milestone, or what is known of one."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def due_on(self) -> date: ...
+    @property
+    def met_on(self) -> date | None: ...
 
 
 def content_of(project: Project) -> dict[str, Any]:
@@ -44,20 +57,24 @@ def contents_of(projects: Sequence[Project]) -> dict[int, dict[str, Any]]:
     computes = _by_project(compute.values_list("project_id", "gpu_model__name", "min", "target", "max"))
     dates = _by_project(milestones.values_list("project_id", "name", "due_on", "met_on"))
     return {
-        project.pk: {
-            "name": project.name,
-            "goal": project.goal,
-            "kind": project.kind,
-            "stage": project.stage,
-            "area": project.area.name if project.area else None,
-            "data_class": project.data_class,
-            "breakthrough": project.breakthrough,
-            "datasets": project.datasets,
-            "expected_compute": computes[project.pk],
-            "milestones": dates[project.pk],
-            "team": teams[project.pk],
-        }
+        project.pk: _content(project, computes[project.pk], dates[project.pk], teams[project.pk])
         for project in projects
+    }
+
+
+def _content(project: Project, compute: _Rows, milestones: _Rows, team: _Rows) -> dict[str, Any]:
+    return {
+        "name": project.name,
+        "goal": project.goal,
+        "kind": project.kind,
+        "stage": project.stage,
+        "area": project.area.name if project.area else None,
+        "data_class": project.data_class,
+        "breakthrough": project.breakthrough,
+        "datasets": project.datasets,
+        "expected_compute": compute,
+        "milestones": milestones,
+        "team": team,
     }
 
 
@@ -71,6 +88,20 @@ def _by_project(rows: Iterable[tuple[Any, ...]]) -> defaultdict[int, list[tuple[
 def content_hash(project: Project) -> str:
     """SHA-256 over the content, then eight digits per field: the first decides, the rest says what changed."""
     return content_hashes([project])[project.pk]
+
+
+def hash_of(
+    project: Project, compute: Sequence[ComputeRequest], milestones: Sequence[Dated], team: Sequence[Membership]
+) -> str:
+    """The same of rows that a page has at hand, in their usual order: no statement."""
+    return _hash(
+        _content(
+            project,
+            [(row.gpu_model.name, row.min, row.target, row.max) for row in compute],
+            [(row.name, row.due_on, row.met_on) for row in milestones],
+            [(row.person_id, row.role) for row in sorted(team, key=lambda row: row.person_id)],
+        )
+    )
 
 
 def content_hashes(projects: Sequence[Project]) -> dict[int, str]:

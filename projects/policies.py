@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 from guardian.shortcuts import get_objects_for_user
 
@@ -142,6 +142,13 @@ def _asked_by(person: object, project: Project) -> bool:
     return isinstance(person, Person) and person.pk in {project.created_by_id, project.submitted_by_id}
 
 
+def own_of(person: Person) -> QuerySet[Project]:
+    """The projects on whose side this person is or was, as ``Standing.is_own`` says it of one."""
+    asked = Q(created_by=person) | Q(submitted_by=person)
+    ever = Membership.objects.filter(person=person).values("project")
+    return Project.objects.filter(asked | Q(pk__in=ever))
+
+
 def may(person: object, action: Action, project: Project) -> bool:
     """Whether the person's rights allow this, whatever the project's state."""
     return standing(person, project).may(action)
@@ -168,7 +175,11 @@ def judge(here: Standing, action: Action) -> None:
 
 def can_now(person: object, project: Project) -> list[str]:
     """What the person could do at this moment: rights and state together, as the API's ``can``."""
-    here = standing(person, project)
+    return allowed_now(standing(person, project), project)
+
+
+def allowed_now(here: Standing, project: Project) -> list[str]:
+    """The same of a standing that is known already."""
     state = ProjectState(project.state)
     can = {event for event in Project.machine.events(state) if here.may(_ACTION_OF_EVENT[event])}
     by_state: dict[Action, Iterable[ProjectState]] = {

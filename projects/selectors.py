@@ -14,7 +14,7 @@ from kernel import clock
 from kernel.calendar import local_day
 from kernel.errors import Invalid, NotFound
 from projects import policies
-from projects.content import content_hash
+from projects.content import hash_of
 from projects.history import HistoryItem, history
 from projects.models import (
     ComputeRequest,
@@ -101,6 +101,8 @@ class ProjectDetail:
     """What this person could do now: events of the state machine, edit, manage_members, set_tier, run_jobs."""
     content: str
     """Hash of what an approver sees; an approval may name it as ``seen``."""
+    standing: policies.Standing
+    """What this person is to the project."""
 
     @property
     def stage_number(self) -> int:
@@ -143,14 +145,18 @@ def project_detail(person: object, project_id: int) -> ProjectDetail:
     project = visible_to(person).select_related("area", "created_by", "submitted_by").filter(pk=project_id).first()
     if project is None:
         raise NotFound
+    standing, team = policies.standing(person, project), members(project)
+    compute = list(project.expected_compute.select_related("gpu_model").order_by("gpu_model__name"))
+    milestones = milestone_facts(project)
     return ProjectDetail(
         project=project,
         tier=tier_at([project.pk], clock.now()).get(project.pk),
-        members=members(project),
-        expected_compute=list(project.expected_compute.select_related("gpu_model").order_by("gpu_model__name")),
-        milestones=milestone_facts(project),
-        can=policies.can_now(person, project),
-        content=content_hash(project),
+        members=team,
+        expected_compute=compute,
+        milestones=milestones,
+        can=policies.allowed_now(standing, project),
+        content=hash_of(project, compute, milestones, team),
+        standing=standing,
     )
 
 

@@ -24,7 +24,7 @@ class Decide(deciding.Decide):
         """One ``Against`` for each model asked for, in the order of the request."""
         now, project = clock.now(), detail.project
         models = [row.gpu_model_id for row in detail.expected_compute]
-        capacities, promised, rated = capacity_at(now, models), promised_at(now), suitability_of([project.pk])
+        capacities, promised, rated = capacity_at(now, models), promised_at(now, models), suitability_of([project.pk])
         against = [
             Against(
                 row.gpu_model,

@@ -52,7 +52,7 @@ def opened(request: HttpRequest, project_id: int, needed: policies.Action = "rea
     """The project's detail for a page that needs this right. Raises ``NotFound``, ``Forbidden``."""
     detail = project_detail(request.user, project_id)
     if needed != "read":  # whoever may not read it has not come so far
-        policies.require(request.user, needed, detail.project)
+        policies.judge(detail.standing, needed)
     return detail
 
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from kernel import formats, svg
 from kernel.looks import tier_look
 from kernel.templatetags.sluice import icon, state_badge, tier_badge
+from monitoring.selectors.latest import Utilisation
 from portal.pages.allotment import Allotment
 from portal.pages.cost import Cost
 from portal.pages.table import sums
@@ -117,9 +118,9 @@ def hours(value: float) -> SafeString:
     return SafeString(escape(formats.gpu_hours(value))) if value else ZERO
 
 
-def utilisation(row: Row) -> SafeString:
+@lru_cache(maxsize=KEPT)
+def utilisation(now: Utilisation | None, language: str) -> SafeString:
     """Mean of the GPUs held; no sample is no data."""
-    now = row.utilisation
     if now is None:
         return ZERO
     if now.mean_pct is None:
@@ -172,6 +173,11 @@ def late(count: int) -> str:
     return _("%(count)s d late") % {"count": count}
 
 
-def moment(at: datetime, now: datetime, zone: tzinfo) -> SafeString:
-    exact = formats.exact_instant(at, zone)
-    return format_html('<time datetime="{}" title="{}">{}</time>', at, exact, formats.relative_instant(at, now, zone))
+def moment(at: datetime, now: datetime, zone: tzinfo, language: str) -> SafeString:
+    """How long ago; what the hover says does not change with the time of day, so that it is remembered."""
+    return SafeString(f"{_exact(at, zone, language)}{escape(formats.relative_instant(at, now, zone))}</time>")
+
+
+@lru_cache(maxsize=KEPT)
+def _exact(at: datetime, zone: tzinfo, language: str) -> SafeString:
+    return format_html('<time datetime="{}" title="{}">', at, formats.exact_instant(at, zone))

@@ -67,6 +67,9 @@ def _choice(choices: Any, key: str) -> Callable[[Row], str | None]:
     return lambda row: str(labels[row.facts[key]]) if row.facts[key] else None
 
 
+_stage, _kind = _choice(Stage, "stage"), _choice(Kind, "kind")
+
+
 def _fact(key: str) -> Callable[[Row], Any]:
     return lambda row: row.facts[key]
 
@@ -104,7 +107,7 @@ def _money(cost: Cost | None) -> str | float | None:
 
 
 def _changed(row: Row, at: Moment) -> str:
-    return cells.moment(row.facts["updated_at"], at.now, at.zone)
+    return cells.moment(row.facts["updated_at"], at.now, at.zone, at.language)
 
 
 def _bar(row: Row, at: Moment) -> str:
@@ -137,8 +140,8 @@ _REGISTRY = (
     Column(
         "stage",
         gettext_lazy("Stage"),
-        lambda row, at: cells.cut(_choice(Stage, "stage")(row) or ""),
-        _choice(Stage, "stage"),
+        lambda row, at: cells.cut(_stage(row) or ""),
+        _stage,
         css="is-2 is-cut",
         order=lambda row: row.facts["stage_rank"] if row.facts["stage"] else None,
     ),
@@ -153,8 +156,8 @@ _REGISTRY = (
     Column(
         "kind",
         gettext_lazy("Kind"),
-        lambda row, at: cells.text(_choice(Kind, "kind")(row) or ""),
-        _choice(Kind, "kind"),
+        lambda row, at: cells.text(_kind(row) or ""),
+        _kind,
         css="is-2",
     ),
 )
@@ -172,7 +175,7 @@ _GPUS = (
     Column(
         "gpus",
         gettext_lazy("GPUs"),
-        lambda row, at: cells.bar(row.total, at.language),
+        _bar,
         lambda row: row.total.used,
         need="quota",
     ),
@@ -215,7 +218,7 @@ _GPUS = (
     Column(
         "utilisation",
         gettext_lazy("Util."),
-        lambda row, at: cells.utilisation(row),
+        lambda row, at: cells.utilisation(row.utilisation, at.language),
         _utilisation,
         need="utilisation",
         css="num",
@@ -278,7 +281,7 @@ _LAST = (
     Column(
         "updated_at",
         gettext_lazy("Changed"),
-        lambda row, at: cells.moment(row.facts["updated_at"], at.now, at.zone),
+        _changed,
         _fact("updated_at"),
         css="is-2",
     ),

@@ -1,6 +1,6 @@
 """The heads of the table, and in words by what it is sorted: what a click, and what Shift with it, leads to."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -29,7 +29,17 @@ class Head:
 
 def heads(columns: Sequence[Column], query: QueryDict, sort: Keys) -> list[Head]:
     """One for each of these columns."""
-    return [_head(column, query, sort) for column in columns]
+    rest = pairs_of(query, {"sort", "page", "ids"})
+    unsorted, start = link(rest), urlencode(rest, safe=",:")
+
+    def sorted_by(keys: Keys) -> str:
+        # What the addresses of all heads share is written once: with every column it is a kilobyte.
+        if not keys:
+            return unsorted
+        said = urlencode([("sort", sort_text(keys))], safe=",:")
+        return f"{start}&{said}" if start else said
+
+    return [_head(column, sort, sorted_by) for column in columns]
 
 
 def pairs_of(query: QueryDict, without: Iterable[str] = ()) -> Pairs:
@@ -50,7 +60,7 @@ def address_of(query: QueryDict, without: Iterable[str]) -> str:
     return link(pairs_of(query, without))
 
 
-def _head(column: Column, query: QueryDict, sort: Keys) -> Head:
+def _head(column: Column, sort: Keys, sorted_by: Callable[[Keys], str]) -> Head:
     keys = [key for key, _is_down in sort]
     at = keys.index(column.key) if column.key in keys else None
     is_down = at is not None and sort[at][1]
@@ -63,12 +73,7 @@ def _head(column: Column, query: QueryDict, sort: Keys) -> Head:
         css=column.css,
         place=0 if at is None else at + 1,
         is_down=is_down,
-        href=_sorted(query, [turned]),
-        also=_sorted(query, also),
-        without=_sorted(query, others),
+        href=sorted_by([turned]),
+        also=sorted_by(also),
+        without=sorted_by(others),
     )
-
-
-def _sorted(query: QueryDict, sort: Keys) -> str:
-    said = [("sort", sort_text(sort))] if sort else []
-    return link([*pairs_of(query, {"sort", "page", "ids"}), *said])
