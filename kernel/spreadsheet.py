@@ -6,8 +6,8 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 CSV = "text/csv; charset=utf-8"
-_RISKY = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet read a text as a formula."""
+_RISKY = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r")
+"""What makes a spreadsheet read a text as a formula; in Chinese and Japanese the full-width signs too."""
 _MARK = "'"
 _ESCAPE = re.compile(r"_x(?=[0-9A-Fa-f]{4}_)")
 _ESCAPED = re.compile(r"_x(00[01][0-9A-Fa-f]|005[Ff])_")

@@ -8,18 +8,25 @@ from hypothesis import strategies as st
 
 from kernel.spreadsheet import from_xlsx, safe, to_xlsx, unsafe
 
-HOSTILE = st.text(alphabet=st.sampled_from("'=+-@\t\r\n ax名\"_0041"), max_size=12)
+HOSTILE = st.text(alphabet=st.sampled_from("'=+-@＝＋\t\r\n ax名\"_0041"), max_size=12)
 
 
 @given(HOSTILE | st.text(alphabet=st.characters(exclude_categories=("Cc", "Cs")), max_size=30))
 def test_what_is_made_safe_is_read_back_as_it_was(text: str) -> None:
     assert unsafe(safe(text)) == text
-    assert not re.match(r"[ \n]*[=+\-@\t\r]", safe(text))
+    assert not re.match(r"[ \n]*[=+\-@＝＋－＠\t\r]", safe(text))
 
 
-@pytest.mark.parametrize("text", ["'=1", "''=1", "'", "'a", "it's", "= 1", " =1", "\n=1", "\t", "-5", "@x"])
+@pytest.mark.parametrize(
+    "text", ["'=1", "''=1", "'", "'a", "it's", "= 1", " =1", "\n=1", "\t", "-5", "@x", "＝1", "＠x"]
+)
 def test_a_mark_of_the_text_itself_stays(text: str) -> None:
     assert unsafe(safe(text)) == text
+
+
+@pytest.mark.parametrize("sign", list("=+-@＝＋－＠"))
+def test_signs_that_begin_a_formula_are_marked_in_either_width(sign: str) -> None:
+    assert safe(f"{sign}1+1") == f"'{sign}1+1"
 
 
 def test_only_our_own_mark_is_taken_away() -> None:
