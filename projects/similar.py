@@ -9,13 +9,14 @@ by trigrams took 0.7 s.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from django.contrib.postgres.search import TrigramSimilarity
 from django.db.models import Prefetch, Q, QuerySet
 
+from projects.facts import MAX_NAME
 from projects.models import Membership, Project, ProjectRole
 
 MOST_PER_WAY = 30
@@ -68,6 +69,8 @@ def similar_to(
 
     ``among`` decides what may be known: ``policies.visible_to`` for whoever registers, all for an approver.
     """
+    # What is typed may be longer than a name can be; each trigram of it costs in every row that is compared.
+    name = name.strip()[:MAX_NAME]
     ways = [Q(name_spaced__trigram_word_similar=piece) for piece in pieces(name)]
     if datasets:
         ways.append(Q(datasets__has_any_keys=list(datasets)))
@@ -86,7 +89,9 @@ def similar_to(
     )
     found = [_weighed(row, name, goal, datasets) for row in rows]
     found.sort(key=lambda one: (-one.score, one.project.pk))
-    return [one for one in found if one.score >= LEAST][:limit]
+    # Words are looked for in those that are shown only: it costs far more than the weighing.
+    alike = [one for one in found if one.score >= LEAST][:limit]
+    return [_explained(one, name, goal) for one in alike]
 
 
 def pieces(name: str) -> list[str]:
@@ -110,8 +115,12 @@ def _weighed(row: Any, name: str, goal: str, datasets: Sequence[str]) -> Similar
     by_goal = _share(terms(goal), terms(row.goal))
     by_data = len(theirs) / max(1, min(len(datasets), len(row.datasets)))
     score = 1 - (1 - 0.95 * by_name) * (1 - 0.8 * by_goal) * (1 - 0.4 * by_data)
-    shared = _shared(f"{name}. {goal}", f"{row.name}. {row.goal}")
-    return Similar(row, round(score, 3), shared[:MOST_WORDS], theirs)
+    return Similar(row, round(score, 3), (), theirs)
+
+
+def _explained(one: Similar, name: str, goal: str) -> Similar:
+    shared = _shared(f"{name}. {goal}", f"{one.project.name}. {one.project.goal}")
+    return replace(one, words=shared[:MOST_WORDS])
 
 
 def terms(text: str) -> list[str]:

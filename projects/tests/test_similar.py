@@ -101,3 +101,10 @@ def test_pieces_are_few_and_words_are_those_that_mean_something() -> None:
     assert len(pieces("a long name of many words that never ends " * 5)) == 5
     assert terms("The models of Proteins, protein structure") == ["protein", "structure"]
     assert terms("基于扩散模型") == ["于扩", "扩散", "散模"]
+
+
+def test_of_what_is_longer_than_a_name_only_the_beginning_is_looked_for(registered: list[Project]) -> None:
+    endless = "Protein dynamics at long range" + " " * 200 + "weather emulator " * 20_000
+    with CaptureQueriesContext(connection) as statements:
+        assert [one.project for one in find(endless)] == registered[:1]
+    assert max(len(statement["sql"]) for statement in statements) < 20_000
