@@ -69,5 +69,5 @@ def _typed(body: bytes) -> Typed:
         data = {str(name): [str(value) for value in values] for name, values in sent["data"].items()}
         texts = {name: str(sent.get(name, "")) for name in ("subject", "seen", "writer")}
         return Typed(form=str(sent["form"]), data=data, version=int(sent.get("version", 0)), **texts)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise Invalid({"data": _("This is no form as it was typed.")}) from error

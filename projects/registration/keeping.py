@@ -16,6 +16,7 @@ from kernel.models import FormDraft
 
 NEW, EDIT = "projects.register", "projects.edit"
 _SUBJECT = "project:"
+_ID_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,10 @@ def _new_address(draft: FormDraft) -> str:
 
 
 def _edit_start(draft: FormDraft) -> str:
-    return reverse("projects:edit", args=[int(draft.subject.removeprefix(_SUBJECT) or 0)])
+    # The subject is what a page sent: one that names no project leads to one that is not there.
+    number = draft.subject.removeprefix(_SUBJECT)
+    is_id = number.isascii() and number.isdigit() and len(number) <= _ID_DIGITS
+    return reverse("projects:edit", args=[int(number) if is_id else 0])
 
 
 def _edit_address(draft: FormDraft) -> str:

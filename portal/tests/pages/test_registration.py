@@ -175,6 +175,7 @@ def test_a_save_answers_with_its_version_and_a_later_page_is_told() -> None:
         (b'{"form": "projects.register", "data": {"name": ["\\ud800"]}}', 422),
         (b'{"form": "nobody.knows", "data": {}}', 422),
         (b'{"form": "projects.register", "data": {}, "version": "x"}', 422),
+        (b'{"form": "projects.register", "data": {}, "version": 1e999}', 422),
         (b'{"form": "projects.register", "data": {}, "subject": "\\u0000"}', 422),
         (b"[" * 100_000, 422),
         (b" " * 200_000, 413),
@@ -185,6 +186,15 @@ def test_what_is_no_form_is_refused_in_words(body: bytes, code: int) -> None:
     assert answer.status_code == code
     assert answer.json()["message"]
     assert not FormDraft.objects.exists()
+
+
+@pytest.mark.parametrize("subject", ["", "project:", "project:abc", "project:" + "9" * 60, "x", "project:²"])
+def test_a_draft_about_nothing_is_listed_and_can_be_discarded(subject: str) -> None:
+    owner, key = people.browser(people.person()), str(uuid4())
+    assert keep(owner, key, {"name": ["a"]}, form="projects.edit", subject=subject).status_code == 200
+    assert owner.get("/").status_code == 200
+    assert owner.get(f"/form-drafts/{key}/discard").status_code == 200
+    assert owner.post(f"/form-drafts/{key}/discard").status_code == 302
 
 
 def test_a_save_needs_the_page_s_csrf_token() -> None:
