@@ -27,6 +27,7 @@ from inventory.states import NodeState
 from kernel import clock
 from kernel.calendar import organisation_zone
 from kernel.health import Health
+from kernel.ids import NO_ROW, id_in
 from kernel.intervals import Interval
 from kernel.models import StateChange
 from kernel.ranges import to_interval, to_range
@@ -208,17 +209,12 @@ def host_totals() -> HostTotals:
 
 def gpu_model_named(text: str) -> GpuModel | None:
     """The catalogue entry of this name or id."""
-    return GpuModel.objects.filter(name=text).first() or GpuModel.objects.filter(pk=_as_id(text)).first()
+    return GpuModel.objects.filter(name=text).first() or GpuModel.objects.filter(pk=id_in(text) or NO_ROW).first()
 
 
 def pool_named(text: str) -> Pool | None:
     """The pool of this name or id."""
-    return Pool.objects.filter(name=text).first() or Pool.objects.filter(pk=_as_id(text)).first()
-
-
-def _as_id(text: str) -> int:
-    """The id that a text is; 0, which no row has, for any other text."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else 0
+    return Pool.objects.filter(name=text).first() or Pool.objects.filter(pk=id_in(text) or NO_ROW).first()
 
 
 def models_live_first() -> list[GpuModel]:

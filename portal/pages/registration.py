@@ -18,6 +18,7 @@ from inventory.selectors import capacity_at
 from kernel import clock, form_drafts
 from kernel.errors import NotFound
 from kernel.formats import number
+from kernel.ids import NO_ROW, id_in
 from kernel.svg import Usage, usage_bar
 from projects.answer_times import answer_time
 from projects.facts import MAX_ROWS
@@ -104,8 +105,7 @@ def _project(person: Person, text: str) -> Project | None:
     """The project that the form is about. Raises ``NotFound`` for one that this person may not know of."""
     if not text:
         return None
-    is_id = text.isascii() and text.isdigit() and len(text) <= 18
-    project = visible_to(person).filter(pk=int(text)).first() if is_id else None
+    project = visible_to(person).filter(pk=id_in(text) or NO_ROW).first()
     if project is None:
         raise NotFound
     return project

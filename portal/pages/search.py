@@ -15,6 +15,7 @@ from accounts.policies import has_role, organisation_roles, require_signed_in
 from accounts.policies import visible_to as visible_people
 from inventory.models import Node
 from inventory.states import NodeState
+from kernel.ids import id_in
 from portal.pages.actions import actions_for
 from portal.pages.finding import matching
 from projects.models import Membership, ResearchArea
@@ -23,7 +24,6 @@ from scheduling.selectors import visible_to as visible_jobs
 
 MOST, MOST_AT_ONCE = 20, 6
 LONGEST = 100
-LARGEST_ID = 10**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +79,9 @@ def _projects(person: Person, words: str, most: int) -> Iterable[Hit]:
 
 
 def _jobs(person: Person, words: str, most: int) -> Iterable[Hit]:
-    found = Q(name__icontains=words)
-    if words.isascii() and words.isdigit() and int(words) < LARGEST_ID:
-        found |= Q(pk=int(words))
+    found, pk = Q(name__icontains=words), id_in(words)
+    if pk is not None:
+        found |= Q(pk=pk)
     rows = visible_jobs(person).filter(found).select_related("project", "owner").order_by("-submitted_at", "-pk")
     for row in rows[:most]:
         about = f"{row.pk}, {row.project.name}, {row.owner}"

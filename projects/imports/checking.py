@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from kernel import clock
 from kernel.errors import Invalid, PortalError
+from kernel.ids import id_in
 from projects.facts import Facts, tidied
 from projects.imports.columns import PARTS, Head, compute_key
 from projects.imports.sheet import Cell, Sheet, SheetRow
@@ -27,7 +28,6 @@ Fault = tuple[str, str, str]
 """Column, value, sentence."""
 Progress = Callable[[int], None]
 STEP = 500
-_ID_DIGITS = 18
 
 
 @dataclass(slots=True)
@@ -98,8 +98,7 @@ def _cell(row: SheetRow, head: Head, column: str) -> Cell:
 
 
 def _id(cell: Cell) -> int | None:
-    text = cell.strip() if isinstance(cell, str) else ""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= _ID_DIGITS else None
+    return id_in(cell.strip()) if isinstance(cell, str) else None
 
 
 def _read(row: SheetRow, head: Head, ground: Ground) -> _Read:

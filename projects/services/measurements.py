@@ -10,6 +10,7 @@ from accounts.models import Person
 from inventory.models import GpuModel
 from kernel import audit, clock
 from kernel.errors import Conflict, Invalid, NotFound
+from kernel.ids import NO_ROW, id_in
 from kernel.states import transition
 from kernel.unit import unit_of_work
 from projects import policies
@@ -147,8 +148,7 @@ def _require_open(project: Project) -> None:
 
 
 def _by_id(text: str) -> GpuModel | None:
-    is_id = text.isascii() and text.isdigit() and len(text) <= 18
-    return GpuModel.objects.filter(pk=int(text)).first() if is_id else None
+    return GpuModel.objects.filter(pk=id_in(text) or NO_ROW).first()
 
 
 def _tidied(stated: Stated) -> Stated:

@@ -10,6 +10,7 @@ from guardian.shortcuts import assign_perm, remove_perm
 from accounts.models import Person
 from kernel import audit, clock
 from kernel.errors import Conflict, Invalid, NotFound
+from kernel.ids import NO_ROW, id_in
 from kernel.unit import unit_of_work
 from projects import policies
 from projects.errors import AlreadyMember, LastLead, NotEditable, OwnMembership
@@ -188,9 +189,10 @@ def _require_staffed(project: Project) -> None:
 
 def _active_person(person: str) -> Person:
     """By user name, else by id. Raises ``Invalid``: nobody is added by mistake, nobody who is gone."""
-    found = Person.objects.filter(username__iexact=person).first()
-    if found is None and person.isascii() and person.isdigit() and len(person) <= 18:
-        found = Person.objects.filter(pk=int(person)).first()
+    found = (
+        Person.objects.filter(username__iexact=person).first()
+        or Person.objects.filter(pk=id_in(person) or NO_ROW).first()
+    )
     if found is None:
         raise Invalid({"person": _("Nobody has the user name “%(name)s”.") % {"name": person[:60]}})
     if not found.is_active:

@@ -7,10 +7,10 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Person
 from kernel.errors import Invalid
+from kernel.ids import id_in
 from scheduling.models import Job
 from scheduling.states import JobState
 
-LARGEST_ID = 10**18
 FILTERS = ("project", "state", "owner", "q")
 
 
@@ -31,16 +31,15 @@ def jobs_filtered(jobs: QuerySet[Job], asked: Mapping[str, str], person: Person)
 def _search(words: str) -> Q:
     if "\0" in words:
         raise Invalid({"q": _("A zero byte is not allowed.")})
-    match = Q(name__icontains=words)
-    if words.isascii() and words.isdigit() and int(words) < LARGEST_ID:
-        match |= Q(pk=int(words))
-    return match
+    match, pk = Q(name__icontains=words), id_in(words)
+    return match if pk is None else match | Q(pk=pk)
 
 
 def _id(name: str, raw: str) -> int:
-    if not (raw.isascii() and raw.isdigit() and len(raw) < len(str(LARGEST_ID))):
+    pk = id_in(raw)
+    if pk is None:
         raise Invalid({name: _("“%(value)s” is not an id") % {"value": raw[:40]}})
-    return int(raw)
+    return pk
 
 
 def _states(raw: str) -> list[str]:

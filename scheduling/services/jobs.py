@@ -12,6 +12,7 @@ from accounts.models import Person
 from inventory.models import GpuModel
 from kernel import audit, clock
 from kernel.errors import Invalid, NotFound
+from kernel.ids import id_in
 from kernel.unit import unit_of_work
 from projects.models import Project
 from projects.services.acts import as_now, begin
@@ -76,7 +77,7 @@ def resolve_models(wanted: tuple[str, ...]) -> list[GpuModel]:
     """GPU models by name or id, each once. Raises ``Invalid`` naming what does not exist."""
     if not wanted:
         return []
-    ids = [int(text) for text in wanted if text.isascii() and text.isdigit() and len(text) < 18]
+    ids = [pk for text in wanted if (pk := id_in(text)) is not None]
     known = list(GpuModel.objects.filter(name__in=wanted) | GpuModel.objects.filter(pk__in=ids))
     names = {model.name for model in known} | {str(model.pk) for model in known}
     missing = [text for text in wanted if text not in names]

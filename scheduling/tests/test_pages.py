@@ -116,6 +116,8 @@ def test_a_clone_starts_from_the_other_job(project: Project, lead: Client) -> No
     assert 'value="1.5"' in page
     assert "a &amp;&amp; b" in page
     assert people.browser(people.person()).get(f"/jobs/new/?clone={job.pk}").status_code == 404
+    for typed in ("²", "x", "9" * 30):
+        assert lead.get("/jobs/new/", {"clone": typed}).status_code == 404
 
 
 def test_without_a_project_the_form_says_what_to_do() -> None:

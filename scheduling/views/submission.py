@@ -15,6 +15,7 @@ from accounts.policies import require_signed_in
 from kernel import idempotency
 from kernel.errors import Invalid, NotFound
 from kernel.forms import add_errors
+from kernel.ids import NO_ROW, id_in
 from kernel.unit import unit_of_work
 from projects.models import Project
 from projects.policies import visible_to as visible_projects
@@ -116,7 +117,7 @@ def _renamed(refusal: Invalid) -> Invalid:
 
 def _initial(person: Person, projects: list[Project], asked: Any) -> dict[str, Any]:
     if clone := asked.get("clone", ""):
-        job = visible_to(person).filter(pk=int(clone)).first() if clone.isdigit() and len(clone) < 19 else None
+        job = visible_to(person).filter(pk=id_in(clone) or NO_ROW).first()
         if job is None:
             raise NotFound
         return _initial_from(job, services.spec_of(job))

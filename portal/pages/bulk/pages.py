@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.models import Person
 from accounts.policies import require_signed_in
 from kernel.errors import Invalid
+from kernel.ids import id_in
 from kernel.toasts import undoable
 from portal.models import BulkChange
 from portal.pages.bulk.preview import choices, preview, value_of
@@ -96,9 +97,10 @@ def _seen(sent: list[str]) -> dict[int, str]:
     found = {}
     for line in sent[: MOST_IDS + 1]:
         number, _colon, content = line.partition(":")
-        if not (number.isascii() and number.isdigit() and len(number) <= 18 and content):
+        pk = id_in(number)
+        if pk is None or not content:
             raise Invalid({"projects": _("“%(line)s” names no project.") % {"line": line[:60]}})
-        found[int(number)] = content
+        found[pk] = content
     return found
 
 

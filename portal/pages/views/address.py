@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from kernel.api.parsers import is_storable
 from kernel.errors import Invalid, NotFound
+from kernel.ids import id_in
 from portal.pages.table.address import narrowed
 from portal.pages.table.canonical import SHOWN, canonical, repaired, says_how
 from portal.pages.table.rows import Lead
@@ -66,9 +67,10 @@ def opened(person: Person, query: QueryDict) -> Opened:
     asked = query.get("view", "")
     if asked in ("", NO_VIEW):
         return Opened(query, views)
-    if not (asked.isascii() and asked.isdigit() and len(asked) <= 18):
+    wanted = id_in(asked)
+    if wanted is None:
         raise Invalid({"view": _("“%(view)s” is no view.") % {"view": asked[:60]}})
-    view = next((row for row in views if row.pk == int(asked)), None) or one(person, int(asked))
+    view = next((row for row in views if row.pk == wanted), None) or one(person, wanted)
     if view is None:
         raise NotFound
     if says_how(query):
