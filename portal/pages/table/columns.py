@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, tzinfo
 from typing import Any
 
 from django.utils.functional import Promise
@@ -12,6 +11,7 @@ from django.utils.translation import gettext_lazy
 from kernel.looks import model_class
 from portal.pages.cost import Cost
 from portal.pages.table import cells, sums
+from portal.pages.table.moment import Moment
 from portal.pages.table.rows import NOTHING, Row
 from projects.models import Kind, Stage, Tier
 from projects.states import ProjectState
@@ -31,16 +31,6 @@ DEFAULT = (
     "milestone",
 )
 """What is shown to whoever chose nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """When and in which language the table is shown; asked once, not for every cell."""
-
-    now: datetime
-    today: date
-    zone: tzinfo
-    language: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from kernel import formats
 from portal.pages.cost import Cost
+from portal.pages.table.moment import Moment
 from portal.pages.table.rows import Row
 from projects.states import ProjectState
 
-if TYPE_CHECKING:
-    from portal.pages.table.columns import Moment
-
-Total = Callable[[Sequence[Row], "Moment"], str]
+Total = Callable[[Sequence[Row], Moment], str]
 
 
 def of(value: Callable[[Row], Any]) -> Total:
     """A plain sum; where one of them has no bound, neither has the sum."""
 
-    def total(rows: Sequence[Row], at: "Moment") -> str:
+    def total(rows: Sequence[Row], at: Moment) -> str:
         found = [value(row) for row in rows]
         if None in found:
             return _("none")
@@ -34,7 +32,7 @@ def hours(value: Callable[[Row], float]) -> Total:
     return lambda rows, at: formats.gpu_hours(sum(value(row) for row in rows))
 
 
-def utilisation(rows: Sequence[Row], at: "Moment") -> str:
+def utilisation(rows: Sequence[Row], at: Moment) -> str:
     """Weighted by the GPUs that report."""
     known = [row.utilisation for row in rows if row.utilisation and row.utilisation.mean_pct is not None]
     count = sum(now.n for now in known)
@@ -44,7 +42,7 @@ def utilisation(rows: Sequence[Row], at: "Moment") -> str:
 def cost(value: Callable[[Row], Cost | None]) -> Total:
     """By currency; where one of them is unknown, the sum is the least that it was."""
 
-    def total(rows: Sequence[Row], at: "Moment") -> str:
+    def total(rows: Sequence[Row], at: Moment) -> str:
         known = [part for row in rows if (part := value(row))]
         amounts: dict[str, Decimal] = {}
         for part in known:
@@ -63,10 +61,10 @@ def in_words(value: Cost) -> str:
     return _("over %(known)s") % {"known": known} if known else _("unknown")
 
 
-def active(rows: Sequence[Row], at: "Moment") -> str:
+def active(rows: Sequence[Row], at: Moment) -> str:
     count = sum(row.facts["state"] == ProjectState.ACTIVE for row in rows)
     return _("%(count)s active") % {"count": count}
 
 
-def late(rows: Sequence[Row], at: "Moment") -> str:
+def late(rows: Sequence[Row], at: Moment) -> str:
     return _("%(count)s late") % {"count": sum(row.is_late(at.today) for row in rows)}

@@ -14,7 +14,8 @@ from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import local_day, organisation_zone
 from portal.pages.table import address, rows
-from portal.pages.table.columns import DEFAULT, GROUPS, Column, Moment, columns
+from portal.pages.table.columns import DEFAULT, GROUPS, Column, columns
+from portal.pages.table.moment import Moment
 from portal.pages.table.rows import Row
 from projects.policies import visible_to
 
