@@ -25,7 +25,7 @@ from projects.imports.writes import write
 from projects.models import ImportRow, Project, ProjectImport, RowKind
 from projects.services.acts import as_now
 from projects.services.course import project_close_untouched
-from projects.states import ImportState
+from projects.states import ImportState, ProjectState
 
 KEPT = timedelta(days=30)
 """For so long the file itself is kept."""
@@ -221,7 +221,9 @@ def _finish(now: ProjectImport, judged: list[Judged]) -> None:
 
 def _undo(row: ProjectImport) -> None:
     owner = as_now(row.owner)
+    # What an earlier run closed before it was lost is done, and not among what was left.
     made = ImportRow.objects.filter(of=row, kind=RowKind.NEW, project__isnull=False)
+    made = made.exclude(project__state=ProjectState.CLOSED)
     reason = _("Imported from %(file)s and discarded again.") % {"file": row.file_name}
     left = 0
     for pk in made.values_list("project_id", flat=True):

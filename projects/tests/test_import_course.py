@@ -11,6 +11,7 @@ from projects import services
 from projects.imports import services as imports
 from projects.imports import work
 from projects.models import ImportRow, Project, ProjectImport
+from projects.services.course import project_close_untouched
 from projects.states import ImportState
 from projects.tests import factories
 from projects.tests.sheets import a_file, applied, checked, importer
@@ -137,6 +138,17 @@ def test_undo_closes_what_nobody_touched(owner: Person) -> None:
     step = StateChange.objects.get(subject_type="projects.project", event="close")
     assert step.reason == "Imported from projects.csv and discarded again."
     assert OutboxEvent.objects.filter(topic="project.closed").count() == 1
+
+
+def test_undoing_goes_on_after_a_lost_worker(owner: Person) -> None:
+    made = applied(owner, a_file(["One"], ["Two"], head="name"))
+    imports.import_undo(actor=owner, import_id=made.pk)
+    one = Project.objects.get(name="One")
+    assert project_close_untouched(actor=owner, project_id=one.pk, reason="by the worker that was lost")
+    work.undo(made.pk)
+    made.refresh_from_db()
+    assert (made.state, made.faults) == ("undone", [])
+    assert set(Project.objects.values_list("state", flat=True)) == {"closed"}
 
 
 def test_discarding_deletes_the_file(owner: Person) -> None:
