@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from accounts.models import Person, Role
 from accounts.policies import has_role
 from inventory.models import GpuModel
 from projects import policies
-from projects.models import Measurement, Membership, Project
+from projects.models import Measurement, Project
 from projects.states import MeasurementState
 
 Source = Literal["catalogue", "measured", "excluded"]
@@ -125,10 +125,8 @@ def measurements_to_judge(person: object) -> QuerySet[Measurement]:
     rows = _with_people(Measurement.objects.filter(state=MeasurementState.PROPOSED)).select_related("project")
     if not isinstance(person, Person) or not has_role(person, Role.ADMIN):
         return rows.none()
-    asked = Q(project__created_by=person) | Q(project__submitted_by=person)
-    ever = Membership.objects.filter(person=person).values("project")
     rows = rows.filter(project__in=policies.visible_to(person), project__state__in=policies.STAFFED)
-    return rows.exclude(asked | Q(project__in=ever)).order_by("stated_at", "pk")
+    return rows.exclude(project__in=policies.own_of(person)).order_by("stated_at", "pk")
 
 
 def _with_people(rows: QuerySet[Measurement]) -> QuerySet[Measurement]:

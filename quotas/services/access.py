@@ -20,8 +20,8 @@ from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
 from kernel.unit import lock, unit_of_work
 from projects.errors import OwnProject
-from projects.models import Membership, Project, ResearchArea
-from projects.policies import standing
+from projects.models import Project, ResearchArea
+from projects.policies import own_of, standing
 from projects.states import ProjectState
 from quotas.errors import AccessOverlaps, NoResources
 from quotas.models import PoolAccess
@@ -112,7 +112,7 @@ def _refuse_own(actor: Person, holder: Holder) -> None:
         is_own = standing(actor, holder).is_own
     else:
         areas = with_areas_below([holder.pk])[holder.pk]
-        is_own = Membership.objects.filter(person=actor, project__area__in=areas).exists()
+        is_own = own_of(actor).filter(area__in=areas).exists()
     if is_own:
         raise OwnProject(data={"action": "open_pool"})
 

@@ -22,8 +22,8 @@ from kernel.ranges import to_interval, to_range
 from kernel.subject import Actor
 from kernel.unit import lock, unit_of_work
 from projects.errors import OwnProject
-from projects.models import Membership, Project, ResearchArea
-from projects.policies import standing
+from projects.models import Project, ResearchArea
+from projects.policies import own_of, standing
 from projects.states import ProjectState
 from quotas.errors import NoResources
 from quotas.ledger import Entry, Plan, supersede
@@ -117,7 +117,7 @@ def area_grant(*, actor: Person, grant: AreaGrantSpec) -> Claim:
         area = locked[ResearchArea].get(grant.area_id)
         if area is None:
             raise Invalid({"area": _("There is no research area %(id)s.") % {"id": grant.area_id}})
-        if Membership.objects.filter(person=actor, project__area=area).exists():
+        if own_of(actor).filter(area=area).exists():
             raise OwnProject(data={"action": "grant"})
         return _grant(actor, area, grant.terms, _model_of(grant.terms, locked[GpuModel]))
 
