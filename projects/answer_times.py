@@ -9,6 +9,8 @@ from kernel.models import StateChange
 from projects.models import Project
 
 LOOKED_AT = timedelta(days=90)
+LEAST_ANSWERS = 3
+"""Fewer say nothing about what is typical."""
 ANSWERS = ("approve", "return", "reject")
 
 
@@ -21,7 +23,7 @@ class AnswerTime:
 
 
 def answer_time(now: datetime) -> AnswerTime | None:
-    """Of the answers of the last 90 days; None where there was none. One statement."""
+    """Of the answers of the last 90 days; None where there were too few. One statement."""
     label = Project._meta.label_lower
     steps = StateChange.objects.filter(
         subject_type=label, machine=Project.machine.name, event__in=("submit", "withdraw", *ANSWERS)
@@ -29,7 +31,7 @@ def answer_time(now: datetime) -> AnswerTime | None:
     # A submission may lie before the days that are looked at: twice as far back is far enough for nearly all.
     rows = steps.filter(at__gte=now - 2 * LOOKED_AT).order_by("id").values_list("subject_id", "event", "at")
     waits = _waits(rows, since=now - LOOKED_AT)
-    return AnswerTime(median(waits), len(waits)) if waits else None
+    return AnswerTime(median(waits), len(waits)) if len(waits) >= LEAST_ANSWERS else None
 
 
 def _waits(rows: Iterable[tuple[str, str, datetime]], since: datetime) -> list[float]:

@@ -17,8 +17,9 @@ from kernel import clock, form_drafts
 from kernel.calendar import local_day
 from kernel.formats import duration
 from kernel.looks import model_title
-from portal.pages.answering import typical_answer
-from projects.models import Membership, Milestone, Project, ProjectRole
+from projects.answer_times import answer_time
+from projects.models import Milestone, Project, ProjectRole
+from projects.policies import own_of
 from projects.policies import visible_to as visible_projects
 from projects.selectors import MilestoneFact, ProjectDetail
 from projects.states import ProjectState
@@ -84,8 +85,7 @@ def _without_quota(person: Person) -> list[Waiting]:
     if not has_role(person, Role.ADMIN):
         return []
     gpus = live_claims().filter(resource=Resource.GPU, project__isnull=False, during__contains=clock.now())
-    own = Membership.objects.filter(person=person).values("project")
-    rows = visible_projects(person).filter(state=ProjectState.ACTIVE).exclude(pk__in=own)
+    rows = visible_projects(person).filter(state=ProjectState.ACTIVE).exclude(pk__in=own_of(person))
     rows = rows.exclude(pk__in=gpus.values("project")).order_by("updated_at", "pk")
     return [
         Waiting(
@@ -168,12 +168,10 @@ def _decision(detail: ProjectDetail) -> Waiting:
     project = detail.project
     if "approve" in detail.can:
         return _submission(project)
-    usual = typical_answer()
+    usual = answer_time(clock.now())
     about = _("With the admins and directors")
     if usual is not None:
-        about = _("With the admins and directors, typical answer %(length)s") % {
-            "length": duration(usual.total_seconds())
-        }
+        about = _("With the admins and directors, typical answer %(length)s") % {"length": duration(usual.typical_s)}
     return Waiting("approval", _("The decision on the registration"), about, since=project.updated_at)
 
 
@@ -198,10 +196,7 @@ def _submissions(person: Person) -> list[Waiting]:
     """For those who decide; never one's own."""
     if not has_role(person, Role.ADMIN, Role.DIRECTOR):
         return []
-    own = (
-        Q(created_by=person) | Q(submitted_by=person) | Q(memberships__person=person, memberships__left_at__isnull=True)
-    )
-    rows = visible_projects(person).filter(state=ProjectState.SUBMITTED).exclude(pk__in=Project.objects.filter(own))
+    rows = visible_projects(person).filter(state=ProjectState.SUBMITTED).exclude(pk__in=own_of(person))
     return [_submission(project) for project in rows.select_related("submitted_by").order_by("updated_at", "pk")[:MOST]]
 
 

@@ -358,11 +358,14 @@ def test_the_typical_answer_is_the_median_of_what_was_decided() -> None:
     start = datetime(2026, 3, 2, 12, tzinfo=UTC)
     admin, lead = factories.admin(), people.person()
     assert answer_time(start) is None
+    found = None
     for hours, act in ((1, services.project_approve), (30, services.project_reject), (5, services.project_return)):
         with clock.frozen(start):
             project = factories.submitted_project(lead=lead)
         with clock.frozen(start + timedelta(hours=hours)):
+            assert found is None, "two answers say nothing about what is typical"
             act(actor=admin, project_id=project.pk, reason="Said")
+        found = answer_time(start + timedelta(days=2))
     with clock.frozen(start):
         withdrawn = factories.submitted_project(lead=lead)
         services.project_withdraw(actor=lead, project_id=withdrawn.pk)

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from portal.pages.answering import typical_answer
+from kernel import clock
+from projects.answer_times import AnswerTime, answer_time
 from projects.content import missing_for_submit
 from projects.history import HistoryItem
 from projects.selectors import ProjectDetail
@@ -27,7 +28,7 @@ class Standing:
     missing: Sequence[tuple[str, str]] = ()
     is_asked: bool = False
     """An approver gave it back with a question."""
-    typical: timedelta | None = None
+    typical: AnswerTime | None = None
 
 
 def standing_of(detail: ProjectDetail, story: Sequence[HistoryItem]) -> Standing | None:
@@ -39,7 +40,7 @@ def standing_of(detail: ProjectDetail, story: Sequence[HistoryItem]) -> Standing
     if state == ProjectState.DRAFT:
         return _draft(detail, last)
     title, text = _WORDS[state]()
-    typical = typical_answer() if state == ProjectState.SUBMITTED else None
+    typical = answer_time(clock.now()) if state == ProjectState.SUBMITTED else None
     if last is None:
         return Standing(state, title, text, typical=typical)
     return Standing(state, title, text, last.who, last.at, last.reason, typical=typical)

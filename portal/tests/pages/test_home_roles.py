@@ -14,7 +14,8 @@ from portal.pages.lanes import lanes_of
 from portal.pages.news import News, _together
 from portal.pages.waiting import SHOWN, waiting_for
 from portal.tests.pages import world
-from projects.models import Project
+from projects.models import Project, ProjectRole
+from projects.services import member_add, member_remove
 from projects.tests import factories as registry
 from scheduling.tests import factories
 
@@ -31,6 +32,16 @@ def test_what_waits_is_grouped_oldest_first_and_folds() -> None:
     assert len(decide.open) == SHOWN
     assert len(decide.folded) == 2
     assert "2 more" in people.browser(admin).get("/").content.decode()
+
+
+def test_who_left_a_project_is_not_asked_to_decide_on_it() -> None:
+    """As the service judges it: nobody leaves to decide and comes back."""
+    admin, lead = people.admin(), people.person("its-lead")
+    project = registry.submitted_project(lead=lead, name="Left behind")
+    member_add(actor=lead, project_id=project.pk, person=admin.username, role=ProjectRole.RESEARCHER)
+    member_remove(actor=lead, project_id=project.pk, person_id=admin.pk)
+    assert "approval" not in {row.icon for group in waiting_for(admin) for row in group.rows}
+    assert "approval" in {row.icon for group in waiting_for(people.admin("another")) for row in group.rows}
 
 
 def test_an_admin_is_led_to_projects_without_a_quota_and_to_silent_nodes() -> None:

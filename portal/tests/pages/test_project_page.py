@@ -12,7 +12,6 @@ from kernel import clock
 from kernel.intervals import Interval
 from monitoring.engine.series import Window
 from monitoring.selectors.days import models_days
-from portal.pages.answering import typical
 from portal.pages.cost import Spent
 from portal.pages.project.pace import at_this_pace
 from portal.pages.project.use import held_by_model
@@ -114,14 +113,6 @@ def test_a_pace_needs_a_day_and_every_price() -> None:
         assert at_this_pace(Spent({"USD": Decimal(30)}, unpriced=1), first.date()) == {}
     with clock.frozen(first + timedelta(hours=3)):
         assert at_this_pace(Spent({"USD": Decimal(30)}), first.date()) == {}
-
-
-def test_a_typical_answer_is_the_median_of_enough() -> None:
-    steps = []
-    for index, hours in enumerate((1, 5, 30)):
-        steps += [(str(index), "submit", NOON), (str(index), "approve", NOON + hours * HOUR)]
-    assert typical(steps) == 5 * HOUR
-    assert typical(steps[:4]) is None
 
 
 @pytest.mark.parametrize(
