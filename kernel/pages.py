@@ -1,10 +1,11 @@
-"""The pages' renderer of errors, and the origin of every act that comes by HTTP."""
+"""The pages' renderer of errors, how answers are kept, and the origin of every act that comes by HTTP."""
 
 from collections.abc import Callable
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 
 from kernel.errors import PortalError, Unauthenticated
@@ -37,6 +38,24 @@ class NulMiddleware:
         if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
             return nul_refused(request)
         return self.get_response(request)
+
+
+class OwnAnswerMiddleware:
+    """Says that an answer is one person's, and that a part and the page around it are not the same.
+
+    Many addresses give htmx a part of what they give the browser: one that kept the part would show it alone when
+    somebody comes back to the page. Answers that say themselves how they are kept are left as they are.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        answer = self.get_response(request)
+        patch_vary_headers(answer, ["HX-Request"])
+        if not answer.has_header("Cache-Control"):
+            answer["Cache-Control"] = "private, no-cache"
+        return answer
 
 
 class ErrorPageMiddleware:

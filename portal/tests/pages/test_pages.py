@@ -129,6 +129,13 @@ def test_the_cluster_counts_what_is_held_free_and_silent(where: world.World) -> 
     assert "No node here" in shown(browser, "/cluster/?pool=nowhere")
 
 
+@pytest.mark.parametrize("address", ["/cluster/", "/lanes", "/projects/", "/nowhere", "/api/v1/projects/"])
+def test_nobody_keeps_a_page_for_another_or_a_part_for_a_page(address: str, where: world.World) -> None:
+    answer = people.browser(people.admin()).get(address)
+    assert answer["Cache-Control"] == "private, no-cache"
+    assert {"Cookie", "HX-Request"} <= set(answer["Vary"].split(", "))
+
+
 def test_a_node_names_jobs_only_to_those_who_may_see_them(where: world.World) -> None:
     address = f"/cluster/nodes/{where.node.node.pk}/"
     assert "long-range, Protein dynamics" in shown(people.browser(where.lead), address)
