@@ -12,7 +12,7 @@ from accounts.models import Person, Role
 from accounts.policies import has_role, organisation_roles, require_signed_in
 from kernel.errors import Forbidden, NotFound
 from projects.errors import OwnProject
-from projects.models import Membership, Project, ProjectRole, ProjectUserObjectPermission
+from projects.models import Membership, Project, ProjectImport, ProjectRole, ProjectUserObjectPermission
 from projects.states import ProjectState
 
 Action = Literal[
@@ -140,6 +140,18 @@ def _roles_on(person: object, projects: Collection[Project]) -> dict[int, Projec
 
 def _asked_by(person: object, project: Project) -> bool:
     return isinstance(person, Person) and person.pk in {project.created_by_id, project.submitted_by_id}
+
+
+def visible_imports(person: object) -> QuerySet[ProjectImport]:
+    """An import, with its file and report, is seen and worked on by its owner alone."""
+    if not isinstance(person, Person) or not person.is_active:
+        return ProjectImport.objects.none()
+    return ProjectImport.objects.filter(owner=person)
+
+
+def may_name_leads(person: object) -> bool:
+    """Whether this person may register a project for somebody else to lead."""
+    return has_role(person, Role.ADMIN)
 
 
 def own_of(person: Person) -> QuerySet[Project]:

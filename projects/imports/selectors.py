@@ -5,11 +5,12 @@ from django.db.models import Case, IntegerField, QuerySet, Value, When
 from accounts.models import Person
 from kernel.errors import NotFound
 from projects.models import ImportRow, ProjectImport, RowKind
+from projects.policies import visible_imports
 
 
 def imports_of(person: Person) -> QuerySet[ProjectImport]:
     """One's own, newest first, without the files."""
-    return ProjectImport.objects.filter(owner=person).defer("content").order_by("-id")
+    return visible_imports(person).defer("content").order_by("-id")
 
 
 def import_of(person: Person, import_id: int) -> ProjectImport:

@@ -9,6 +9,7 @@ from kernel import audit, clock
 from kernel.errors import Conflict, Invalid, NotFound
 from kernel.states import transition
 from kernel.unit import lock, unit_of_work
+from projects import policies
 from projects.imports.reading import require_size
 from projects.imports.sheet import FileRefused, printable
 from projects.imports.work import send
@@ -108,7 +109,7 @@ def _begin(actor: Person | None, import_id: int) -> tuple[Person, ProjectImport]
     """The import, locked. An import of somebody else is not there."""
     someone = as_now(actor)
     row: ProjectImport = lock({ProjectImport: [import_id]})[ProjectImport][import_id]
-    if row.owner_id != someone.pk:
+    if not policies.visible_imports(someone).filter(pk=row.pk).exists():
         raise NotFound
     return someone, row
 

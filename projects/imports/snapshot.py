@@ -9,8 +9,7 @@ from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Lower
 
-from accounts.models import Person, Role
-from accounts.policies import has_role
+from accounts.models import Person
 from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import local_day
@@ -67,7 +66,7 @@ def ground_for(owner: Person, project_ids: Collection[int]) -> Ground:
     gpu_models, areas = list(GpuModel.objects.order_by("name")), list(ResearchArea.objects.order_by("name"))
     return Ground(
         owner,
-        has_role(owner, Role.ADMIN),
+        policies.may_name_leads(owner),
         local_day(clock.now()),
         {area.name: area for area in areas},
         gpu_models,

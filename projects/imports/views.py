@@ -19,6 +19,7 @@ from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import local_day
 from kernel.dialogs import ask
+from kernel.downloads import attachment
 from kernel.errors import Conflict, Invalid
 from kernel.forms import add_errors
 from kernel.spreadsheet import CSV, XLSX
@@ -132,7 +133,7 @@ def show(request: HttpRequest, import_id: int) -> HttpResponse:
 def download(request: HttpRequest, import_id: int) -> HttpResponse:
     """The whole report as CSV, refused rows first."""
     row = _own(request, import_id)
-    return _attachment(report.as_csv(lines_of(row, "")), CSV, f"import-{row.pk}-report.csv")
+    return attachment(report.as_csv(lines_of(row, "")), CSV, f"import-{row.pk}-report.csv")
 
 
 @require_POST
@@ -223,17 +224,8 @@ def _what(line: ImportRow) -> list[tuple[str, str, str]]:
 def _file(rows: list[Cells], form: str, name: str) -> HttpResponse:
     columns = template_columns(GpuModel.objects.order_by("name").values_list("name", flat=True))
     if form == "csv":
-        return _attachment(csv_file(rows, columns), CSV, f"{name}.csv")
-    return _attachment(xlsx_file(rows, columns, list(ResearchArea.objects.order_by("name"))), XLSX, f"{name}.xlsx")
-
-
-def _attachment(content: bytes, kind: str, name: str) -> HttpResponse:
-    headers = {
-        "Content-Disposition": f'attachment; filename="{name}"',
-        "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
-    }
-    return HttpResponse(content, content_type=kind, headers=headers)
+        return attachment(csv_file(rows, columns), CSV, f"{name}.csv")
+    return attachment(xlsx_file(rows, columns, list(ResearchArea.objects.order_by("name"))), XLSX, f"{name}.xlsx")
 
 
 def _confirm(request: HttpRequest, row: ProjectImport, act: str, asked: dict[str, Any]) -> HttpResponse:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from openpyxl import Workbook
 
 from accounts.policies import require_signed_in
+from kernel.downloads import attachment
 from kernel.errors import Invalid
 from kernel.spreadsheet import CSV, XLSX, safe
 from portal.pages.table.columns import GROUPS, Column
@@ -29,15 +30,7 @@ def export(request: HttpRequest, form: str) -> HttpResponse:
         raise Invalid({"rows": text % {"count": len(table.rows), "most": MOST_ROWS}})
     content, kind = (as_csv(table), CSV) if form == "csv" else (as_xlsx(table), XLSX)
     day = table.at.today.isoformat()
-    return HttpResponse(
-        content,
-        content_type=kind,
-        headers={
-            "Content-Disposition": f'attachment; filename="projects-{day}.{form}"',
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-        },
-    )
+    return attachment(content, kind, f"projects-{day}.{form}")
 
 
 def as_csv(table: Table) -> bytes:
