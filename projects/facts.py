@@ -118,7 +118,9 @@ def _compute_faults(rows: Sequence[ComputeAsked]) -> dict[str, str]:
         if row.gpu_model in seen:
             faults[f"{at}.gpu_model"] = _("“%(name)s” is listed twice.") % {"name": row.gpu_model[:60]}
         elif not 0 <= row.min <= row.target <= row.max:
-            faults[f"{at}.target"] = _("min %(min)s, target %(target)s, max %(max)s: they must not fall.") % {
+            faults[f"{at}.target"] = _(
+                "At least %(min)s, target %(target)s, at most %(max)s: none may be less than the one before it."
+            ) % {
                 "min": row.min,
                 "target": row.target,
                 "max": row.max,
