@@ -146,7 +146,9 @@ def test_a_refusal_names_column_value_and_what_is_allowed(owner: Person, head: s
 
 def test_three_gpus_must_not_fall(owner: Person) -> None:
     made = checked(owner, a_file([4, 2, 1], head="h100 min,h100 target,h100 max"))
-    assert faults(made)[2] == [("h100 target", "At least 4, target 2, at most 1: none may be less than the one before it.")]
+    assert faults(made)[2] == [
+        ("h100 target", "At least 4, target 2, at most 1: none may be less than the one before it.")
+    ]
 
 
 def test_names_are_taken_by_open_projects_and_by_earlier_rows(owner: Person) -> None:
