@@ -9,7 +9,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from accounts.policies import require_signed_in
+from accounts.models import Person, Role
+from accounts.policies import has_role, require_signed_in
 from portal.pages.table import columns
 from portal.pages.table.address import FILTERS
 from portal.pages.table.canonical import SHOWN
@@ -49,6 +50,7 @@ def listing(request: HttpRequest) -> HttpResponse:
         "query": address_of(here.query, {"page", "ids"}),
         **_heads(here, table),
         **_carried(here),
+        **_changes(person, table),
         "column_choices": _column_choices(table),
         "is_usual_columns": table.asked.columns == DEFAULT,
     }
@@ -70,6 +72,12 @@ def _heads(here: Opened, table: Table) -> dict[str, Sequence[Head | str]]:
         "sort_words": [labels.get(head.key, head.label) for head in by],
         "also_by": [head for head in shown if not head.place],
     }
+
+
+def _changes(person: Person, table: Table) -> dict[str, bool]:
+    """The bulk changes that can change one of these rows: who leads none of them would find each one refused."""
+    leads = any(lead.username == person.username for row in table.rows for lead in row.leads)
+    return {"may_change_stage": leads, "may_change_area": leads or has_role(person, Role.ADMIN)}
 
 
 def _carried(here: Opened) -> dict[str, object]:

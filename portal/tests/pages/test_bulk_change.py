@@ -320,3 +320,16 @@ def test_a_project_suspended_meanwhile_may_still_change_its_stage(lead: Person) 
     project_suspend(actor=factories.admin(), project_id=project.pk, reason="x")
     bulk_change(actor=lead, field="stage", value="training", seen=looked_at)
     assert stages(project) == ["training"]
+
+
+# --- where it is offered
+
+
+@pytest.mark.parametrize(
+    ("who", "stage", "area"), [("lead", True, True), ("admin", False, True), ("director", False, False)]
+)
+def test_the_bar_offers_no_change_that_is_refused_for_every_row(who: str, *, stage: bool, area: bool) -> None:
+    project = factories.active_project(name="Here")
+    person = {"lead": project.memberships.get().person, "admin": people.admin(), "director": people.director()}[who]
+    text = page(people.browser(person), "/projects")
+    assert ("/projects/bulk/stage" in text, "/projects/bulk/area" in text) == (stage, area)
