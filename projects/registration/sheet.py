@@ -55,7 +55,16 @@ class Rows(_FormSet):
 
 
 def _rows(form: type[forms.Form], extra: int) -> type[Rows]:
-    made = formset_factory(form, formset=Rows, extra=extra, can_delete=True, max_num=MAX_ROWS, validate_max=True)
+    # Removed rows are counted too; Django would make, judge and show a thousand more for a number that somebody sends.
+    made = formset_factory(
+        form,
+        formset=Rows,
+        extra=extra,
+        can_delete=True,
+        max_num=MAX_ROWS,
+        absolute_max=2 * MAX_ROWS,
+        validate_max=True,
+    )
     return cast(type[Rows], made)
 
 

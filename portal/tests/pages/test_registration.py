@@ -16,7 +16,9 @@ from inventory.models import GpuModel
 from kernel.models import FormDraft
 from portal.pages.registration import Against
 from portal.tests.pages import world
+from projects.facts import MAX_ROWS
 from projects.registration.glance import Asked
+from projects.registration.sheet import ProjectForms
 from projects.tests import factories as registry
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +147,13 @@ def test_the_form_costs_no_more_with_more_rows(where: world.World) -> None:
 
 
 # --- saving as one types
+
+
+def test_a_form_that_claims_a_million_rows_makes_no_more_than_twice_what_is_allowed() -> None:
+    sent = {f"{name}-TOTAL_FORMS": "1000000" for name in ("compute", "milestones", "team")}
+    forms = ProjectForms({**sent, **{f"{name}-INITIAL_FORMS": "0" for name in ("compute", "milestones", "team")}})
+    assert [len(rows.forms) for rows in forms.sets] == [2 * MAX_ROWS] * 3
+    assert not any(rows.is_valid() for rows in forms.sets)
 
 
 def keep(browser: Client, key: str, data: Any, **more: Any) -> Any:
