@@ -13,6 +13,7 @@ from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import local_day
 from kernel.errors import Invalid
+from kernel.ids import id_in
 from kernel.problem import flatten
 from portal.pages.table.columns import DEFAULT, GROUPS, NAME, ORDER, SINGLE, Column, by_model
 from portal.pages.table.rows import Row
@@ -25,6 +26,8 @@ from quotas.selectors import live_claims
 FILTERS = ("q", "state", "stage", "tier", "kind", "area", "lead", "model", "late")
 MOST_IDS = 500
 MOST_SORT_KEYS = 10
+USUAL_SORT: tuple[tuple[Column, bool], ...] = ((SINGLE["used"], True),)
+"""What stands first where the address names no order: who uses most, so that the organisation is seen at a glance."""
 
 
 class TableFilter(ProjectFilter):
@@ -62,6 +65,8 @@ class Asked:
 
     columns: tuple[str, ...]
     sort: tuple[tuple[Column, bool], ...]
+    is_usual_order: bool
+    """The address names no order: most used first, where figures of GPUs are shown, else by name."""
     ids: frozenset[int]
     """Only these of what is seen; empty: all."""
     is_filtered: bool
@@ -72,14 +77,16 @@ class Asked:
 
     @property
     def needs(self) -> frozenset[str]:
-        shown = {SINGLE[key].need if key in SINGLE else "quota" for key in self.columns}
-        return frozenset((shown | {column.need for column, _down in self.sort}) - {""})
+        return frozenset((_needs(self.columns) | {column.need for column, _down in self.sort}) - {""})
 
 
 def read(query: QueryDict) -> Asked:
     """Raises ``Invalid`` for a column or sort key that is not allowed."""
     is_filtered = any(query.get(key) for key in FILTERS)
-    return Asked(_columns(query), tuple(_sort(query.get("sort", ""))), _ids(query), is_filtered)
+    columns, named = _columns(query), tuple(_sort(query.get("sort", "")))
+    # Nobody is shown an order whose reason is not on the screen, and nothing is asked for only to sort by it.
+    usual = USUAL_SORT if "quota" in _needs(columns) else ()
+    return Asked(columns, named or usual, not named, _ids(query), is_filtered)
 
 
 def narrowed(query: QueryDict, visible: QuerySet[Project]) -> QuerySet[Project]:
@@ -99,6 +106,10 @@ def in_order(rows: list[Row], sort: Sequence[tuple[Column, bool]]) -> list[Row]:
         unknown = [row for row in rows if column.sort_key(row) is None]
         rows = [*sorted(known, key=column.sort_key, reverse=is_down), *unknown]
     return rows
+
+
+def _needs(columns: Sequence[str]) -> set[str]:
+    return {SINGLE[key].need if key in SINGLE else "quota" for key in columns}
 
 
 def _columns(query: QueryDict) -> tuple[str, ...]:
@@ -135,9 +146,10 @@ def _sort_column(key: str) -> Column:
 
 def _ids(query: QueryDict) -> frozenset[int]:
     asked = query.getlist("ids")
-    if len(asked) > MOST_IDS or not all(raw.isascii() and raw.isdigit() and len(raw) <= 18 for raw in asked):
+    found = [pk for raw in asked if (pk := id_in(raw)) is not None]
+    if len(asked) > MOST_IDS or len(found) != len(asked):
         raise Invalid({"ids": _("At most %(most)s whole numbers are allowed.") % {"most": MOST_IDS}})
-    return frozenset(int(raw) for raw in asked)
+    return frozenset(found)
 
 
 def _refusal(key: str, allowed: Sequence[Any]) -> str:

@@ -35,7 +35,7 @@ def canonical(query: QueryDict) -> str:
     pairs = [(key, value) for key in FILTERS for value in _values(query, key)]
     if asked.columns != DEFAULT:
         pairs.append(("columns", ",".join(asked.columns)))
-    if asked.sort:
+    if not asked.is_usual_order:
         pairs.append(("sort", sort_text(asked.sort_keys)))
     return urlencode(pairs, safe=",:")
 

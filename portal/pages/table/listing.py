@@ -57,7 +57,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     return render(request, "portal/projects.html", context)
 
 
-def _heads(here: Opened, table: Table) -> dict[str, Sequence[Head | str]]:
+def _heads(here: Opened, table: Table) -> dict[str, Sequence[Head | str] | bool]:
     """The heads, what the table is sorted by, and what it could be sorted by besides."""
     sort = list(table.asked.sort_keys)
     shown = [
@@ -69,6 +69,7 @@ def _heads(here: Opened, table: Table) -> dict[str, Sequence[Head | str]]:
     return {
         "heads": shown,
         "sorted_by": by,
+        "is_usual_order": table.asked.is_usual_order,
         "sort_words": [labels.get(head.key, head.label) for head in by],
         "also_by": [head for head in shown if not head.place],
     }

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -18,6 +19,7 @@ from kernel import clock
 from kernel.spreadsheet import safe
 from portal.pages.table.columns import ORDER
 from portal.pages.table.rows import SPARK_DAYS, complete, registry_rows
+from portal.pages.views.services import ViewSpec, view_create
 from portal.tests.pages import world
 from portal.tests.pages.crowd import crowd
 from projects.models import Project, Tier
@@ -46,16 +48,19 @@ def sheet_of(answer: Any) -> Any:
     return load_workbook(io.BytesIO(answer.content)).worksheets[0]
 
 
-@pytest.mark.parametrize("columns", [ALL, "", "columns=kind"])
-def test_three_hundred_projects_cost_a_dozen_statements(columns: str) -> None:
+def test_three_hundred_projects_cost_a_dozen_statements() -> None:
     made = crowd(300)
     browser = people.browser(people.auditor())
     browser.get("/projects")
+    for columns in (ALL, "", "columns=kind"):
+        with CaptureQueriesContext(connection) as captured:
+            page = text(browser.get(f"/projects?{columns}"))
+        assert len(captured) <= MOST_STATEMENTS, "\n".join(query["sql"][:160] for query in captured)
+        assert page.count("<tr data-used") == len(made)
+        assert "<b>300</b>" in page
     with CaptureQueriesContext(connection) as captured:
-        page = text(browser.get(f"/projects?{columns}"))
+        assert browser.get(f"/projects/export/csv?{ALL}").status_code == 200
     assert len(captured) <= MOST_STATEMENTS, "\n".join(query["sql"][:160] for query in captured)
-    assert page.count("<tr data-used") == len(made)
-    assert "<b>300</b>" in page
 
 
 def test_only_what_the_columns_need_is_asked_for() -> None:
@@ -73,6 +78,25 @@ def test_only_what_the_columns_need_is_asked_for() -> None:
         assert table not in plain
         assert table in asked(ALL)
     assert "quotas_claim" in asked("columns=stage&sort=-guaranteed")
+
+
+def test_who_uses_most_stands_first_unless_the_address_says_otherwise() -> None:
+    where = world.make()
+    factories.draft_project(name="A draft")
+    factories.active_project(name="An idle one")
+    browser = people.browser(people.auditor())
+    assert names(browser, "")[:3] == ["Protein dynamics", "A draft", "An idle one"]
+    page = text(browser.get("/projects"))
+    [used] = re.findall(r'<th scope="col" class="[^"]*is-key[^"]*"([^>]*)>', page)
+    assert 'aria-sort="descending"' in used
+    assert "Do not sort by" not in page
+    assert names(browser, "sort=name")[:2] == ["A draft", "An idle one"]
+    assert 'aria-sort="ascending"' in text(browser.get("/projects?sort=name"))
+    unseen = names(browser, "columns=stage")
+    assert unseen == sorted(unseen, key=str.casefold)
+    assert "aria-sort" not in text(browser.get("/projects?columns=stage"))
+    view = view_create(actor=where.lead, spec=ViewSpec(name="Mine", query="sort=name"))
+    assert names(people.browser(where.lead), f"view={view.pk}") == names(people.browser(where.lead), "sort=name")
 
 
 def test_rows_sort_by_several_keys_and_the_unknown_comes_last() -> None:
