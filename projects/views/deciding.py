@@ -74,6 +74,8 @@ class Decide(View):
             changed = [word(field) for field in refusal.data["changed"]]
             return self._page(request, detail, form, changed)
         said = _("%(project)s is %(state)s now.")
+        if project.state == ProjectState.DRAFT:
+            said = _("%(project)s is with its leads, with your question.")
         messages.success(request, said % {"project": title(project), "state": ProjectState(project.state).label})
         return redirect("project", project_id)
 

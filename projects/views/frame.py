@@ -29,6 +29,8 @@ class Step:
     label: str
     asks_first: bool = True
     is_danger: bool = False
+    is_quiet: bool = False
+    """Never the primary button of a page, wherever it stands."""
 
 
 def framed(
@@ -99,7 +101,7 @@ def steps(detail: ProjectDetail) -> list[Step]:
         "edit": ("edit" in detail.can, Step(reverse("projects:edit", args=key), _("Edit"), asks_first=False)),
         "reclassify": (
             "reclassify" in detail.can and "edit" not in detail.can,
-            Step(reverse("projects:edit", args=key), _("Reclassify"), asks_first=False),
+            Step(reverse("projects:edit", args=key), _("Reclassify"), asks_first=False, is_quiet=True),
         ),
         "set_tier": ("set_tier" in detail.can, Step(reverse("projects:tier", args=key), _("Set tier"))),
     }

@@ -16,6 +16,7 @@ from portal.pages.cost import Spent
 from portal.pages.project.pace import at_this_pace
 from portal.pages.project.use import held_by_model
 from portal.tests.pages import world
+from projects.content import content_hash
 from projects.services import project_return
 from projects.tests import factories as registry
 from scheduling import services
@@ -144,3 +145,18 @@ def test_a_returned_registration_shows_the_question() -> None:
     assert "The approver asks before deciding" in page
     assert "Which baseline?" in page
     assert "Answer and submit again" in page
+
+
+def test_who_asks_is_told_with_whom_the_project_is() -> None:
+    project = registry.submitted_project(name="Asked about")
+    sent = {"answer": "return", "reason": "Whose data?", "seen": content_hash(project)}
+    browser: Any = people.browser(people.director())
+    answer = browser.post(f"/projects/{project.pk}/decide", sent, follow=True)
+    assert "Asked about is with its leads, with your question." in answer.content.decode()
+
+
+def test_reclassifying_is_never_the_primary_button() -> None:
+    project = registry.active_project()
+    browser: Any = people.browser(people.admin())
+    text = browser.get(f"/projects/{project.pk}/suitability").content.decode()
+    assert f'<a class="btn" href="/projects/{project.pk}/edit">Reclassify' in text
