@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from portal.setup.testing import chromium
 from portal.tests.setup.instances import Running
 
 ARGUMENTS = ["--no-sandbox", "--disable-background-networking"]
 WAIT_MS = 40_000
+# What is expected may come with the answer to a form, on a machine that runs the whole instance and other tests too.
+EXPECT_MS = 20_000
+MORE_ROWS = {"exclude": ["tbody tr:nth-child(n+9)"]}
+"""A table of 300 rows takes the checker half a minute, and its later rows are like the first."""
 
 
 class Demo(Running):
@@ -43,6 +47,7 @@ def browser() -> Iterator[Browser]:
     path = chromium()
     assert path, "the browser tests need Chromium: ./run test installs it, or name it in SLUICE_CHROMIUM"
     with sync_playwright() as driver:
+        expect.set_options(timeout=EXPECT_MS)
         started = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield started
         started.close()
@@ -63,7 +68,7 @@ class Visitor:
     def finds_no_barrier(self) -> None:
         """No error in the console so far, and no serious accessibility finding on the page as it is."""
         assert self.faults == [], self.page.url
-        found = Axe().run(self.page).response["violations"]
+        found = Axe().run(self.page, context=MORE_ROWS).response["violations"]
         serious = [
             f"{rule['id']}: {node['html'][:160]}"
             for rule in found

@@ -52,10 +52,12 @@ def registers(lead: Visitor) -> str:
 
 
 def decides(admin: Visitor, address: str) -> None:
-    """The admin finds it on the home page, approves it and sets its tier."""
+    """The admin finds it on the home page among the latest, which are folded, approves it and sets its tier."""
     page = admin.page
     admin.goes_to("/")
-    page.get_by_role("listitem").filter(has_text="Browser-made project").get_by_role("link", name="Decide").click()
+    own = page.get_by_role("listitem").filter(has_text="Browser-made project")
+    page.locator("details.fold-rows").filter(has_text="Browser-made project").locator("summary").click()
+    own.get_by_role("link", name="Decide").click()
     admin.finds_no_barrier()
     page.get_by_role("button", name="Approve", exact=True).click()
     expect(page.locator(".title-line .state-word")).to_have_text("Active")
