@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.db import connection
+from hypothesis import settings
 from pytest_django import DjangoDbBlocker
 from redis.exceptions import RedisError
 
@@ -16,6 +17,9 @@ from accounts import announcements
 from kernel import clock
 
 LONGER_THAN_A_TEST_S = 3600
+# Chosen by ``./run check --fast``; a test that names a number of its own says it through kernel.tests.examples.
+settings.register_profile("fast", max_examples=10, deadline=None)
+
 LOOPBACK = ("127.", "::1", "localhost")
 
 

@@ -17,7 +17,7 @@ CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrom
 _NOTHING_COLLECTED = 5
 _PARALLEL = ["-n", "2", "--dist", "loadfile", "-m", "not browser and not fault"]
 _SERIAL = ["-m", "browser or fault"]
-_FAST = ["-n", "2", "--dist", "loadfile", "-m", "not browser and not fault and not slow"]
+_FAST = ["-n", "2", "--dist", "loadfile", "-m", "not browser and not fault and not slow", "--hypothesis-profile=fast"]
 
 
 def run_tests(arguments: Sequence[str]) -> int:
@@ -29,7 +29,7 @@ def run_tests(arguments: Sequence[str]) -> int:
 
 
 def run_fast_tests() -> int:
-    """What needs neither a browser nor a process to be killed, and does not take long."""
+    """What needs neither a browser nor a process to be killed, and does not take long; properties with few examples."""
     return _pytest([_FAST])
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from accounts.models import Person
 from accounts.tests import factories as people
+from kernel.tests.examples import examples
 from projects import services
 from projects.facts import ComputeAsked, Facts, MilestoneAsked
 from projects.imports import services as imports
@@ -78,7 +79,9 @@ def owner() -> Person:
     return people.person()
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+@settings(
+    max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
+)
 @given(facts=st.lists(stated(), min_size=1, max_size=4))
 def test_what_is_exported_for_editing_changes_nothing(owner: Person, facts: list[Facts]) -> None:
     for number, one in enumerate(facts):

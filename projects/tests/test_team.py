@@ -13,6 +13,7 @@ from accounts.models import Person
 from accounts.services import person_deactivate
 from accounts.tests import factories as people
 from kernel.errors import PortalError
+from kernel.tests.examples import examples
 from projects import policies, selectors, services
 from projects.models import Membership, Project, ProjectChange, ProjectUserObjectPermission
 from projects.tests import factories
@@ -42,7 +43,7 @@ ACT = st.tuples(
 
 
 class TeamProperty(TestCase):
-    @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
     @given(acts=st.lists(ACT, max_size=10))
     def test_permission_and_membership_agree_whatever_happens(self, acts: list[tuple[str, int, str, int]]) -> None:
         crew = [people.person() for _index in range(4)]

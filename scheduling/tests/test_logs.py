@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernel.errors import NotFound
+from kernel.tests.examples import examples
 from scheduling import selectors, services
 from scheduling.models import LogChunk
 from scheduling.tests import factories as make
@@ -41,7 +42,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, data=st.binary(min_size=60, max_size=200))
 def test_the_stored_log_is_the_nodes_log(steps: list[tuple[str, int]], data: bytes, two_members: Any) -> None:
     (fake, first), (other, second), job = two_members()

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernel.tests.examples import examples
 from scheduling.engine import Node, Policy, QueuedJob, Quota, RunningJob, Snapshot, decide
 from scheduling.tests.engine.build import NOW, job, node, project, running
 
@@ -73,7 +74,7 @@ def outcome(seen: Snapshot) -> Any:
     return decide(seen, NOW + timedelta(hours=1), Policy())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(snapshots())
 def test_no_device_is_given_more_than_it_has(seen: Snapshot) -> None:
     taken: Counter[int] = Counter()
@@ -84,7 +85,7 @@ def test_no_device_is_given_more_than_it_has(seen: Snapshot) -> None:
     assert all(taken[device] <= free[device] for device in taken)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(snapshots())
 def test_every_start_is_the_whole_of_what_was_asked(seen: Snapshot) -> None:
     queue = {queued.id: queued for queued in seen.queue}
@@ -102,7 +103,7 @@ def test_every_start_is_the_whole_of_what_was_asked(seen: Snapshot) -> None:
     assert all(cpus[place] <= max(0, here[place].free_cpus) for place in cpus)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(snapshots())
 def test_every_start_is_inside_the_quota_of_an_active_project(seen: Snapshot) -> None:
     queue = {queued.id: queued for queued in seen.queue}
@@ -122,7 +123,7 @@ def test_every_start_is_inside_the_quota_of_an_active_project(seen: Snapshot) ->
         assert hard <= quota.guaranteed_milli or not started_hard
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(snapshots())
 def test_every_job_is_in_exactly_one_list_with_a_sentence(seen: Snapshot) -> None:
     decision = outcome(seen)
@@ -130,7 +131,7 @@ def test_every_job_is_in_exactly_one_list_with_a_sentence(seen: Snapshot) -> Non
     assert all(wait.text.endswith(".") and wait.reason for wait in decision.wait)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(snapshots(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_changes_nothing(seen: Snapshot, random: Any) -> None:
     shuffled_nodes, shuffled_queue = list(seen.nodes), list(seen.queue)
@@ -142,7 +143,7 @@ def test_the_order_of_the_rows_changes_nothing(seen: Snapshot, random: Any) -> N
     assert outcome(seen) == outcome(other)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(snapshots())
 def test_what_was_decided_leaves_nothing_more_to_start(seen: Snapshot) -> None:
     """Room only shrinks: with all starts applied, the same queue's rest does not start either."""
