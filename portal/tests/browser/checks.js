@@ -17,11 +17,38 @@ window.sluiceChecks = {
     return [`${root.scrollWidth} wide at ${root.clientWidth}: ${names.join(", ")}`];
   },
 
-  // What is like its neighbours is not looked at again: pages of 300 rows would take a minute.
+  // What is like its neighbours is not looked at again: pages of 300 rows would take a minute. Of rows, those with the
+  // same parts stay once, whatever their place, and as many as tell the kinds apart.
   trim() {
-    const alike = "tbody tr:nth-child(n+7), .rows > li:nth-child(n+7), .sample-grid li:nth-child(n+9), .sample:nth-child(n+4) .sample-code, .heat-rack:nth-child(n+3)";
+    const alike = ".sample-grid li:nth-child(n+9), .sample:nth-child(n+4) .sample-code, .heat-rack:nth-child(n+3)";
     for (const element of document.querySelectorAll(alike)) element.remove();
+    const most = 6;
+    for (const list of document.querySelectorAll("tbody, .rows")) {
+      const kinds = new Set();
+      for (const row of [...list.children]) {
+        const kind = [row, ...row.querySelectorAll("*")].map((part) => `${part.tagName}${part.getAttribute("class")}`).join(" ");
+        if (kinds.has(kind) || kinds.size === most) row.remove();
+        else kinds.add(kind);
+      }
+    }
     return [];
+  },
+
+  // One text of each kind: what has the same tags, classes and states all the way up has the same colours.
+  texts(frame) {
+    const kinds = new Map();
+    const kindOf = (element) => {
+      const states = [...element.attributes].filter(({ name }) => /^(class|type|disabled|open|hidden|aria-(?!label|controls|describedby).*)$/.test(name));
+      return element.tagName + states.map(({ name, value }) => `${name}=${value}`).join(";");
+    };
+    const upTo = (element) => (element === document.body ? "" : `${upTo(element.parentElement)} ${kindOf(element)}`);
+    const hasText = (element) => element.matches("input, select, textarea") || [...element.childNodes].some((part) => part.nodeType === Node.TEXT_NODE && part.data.trim());
+    for (const element of document.querySelectorAll("body *")) {
+      if (!hasText(element) || !element.checkVisibility() || (frame && element.closest(frame))) continue;
+      const kind = upTo(element);
+      if (!kinds.has(kind)) kinds.set(kind, element);
+    }
+    return [...kinds.values()];
   },
 
   headings() {
