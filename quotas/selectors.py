@@ -77,6 +77,12 @@ def promised_at(at: datetime, gpu_model_ids: Iterable[int] | None = None) -> dic
     return {pk: int(sums.get(pk) or 0) for pk in wanted}
 
 
+def promised_beside_projects_at(at: datetime) -> int:
+    """GPUs of ``promised_at`` that areas, pools and reservations hold, which no project's line shows."""
+    claims = _promises().filter(during__contains=at, project__isnull=True)
+    return int(claims.aggregate(total=Sum("guaranteed"))["total"] or 0)
+
+
 def free_between(gpu_model: GpuModel | int, within: Interval) -> int:
     """GPUs of a model that can be guaranteed through all of ``within``: usable less promised at its tightest."""
     return tightest_between(gpu_model, within).free

@@ -27,6 +27,7 @@ from projects.policies import SEES_ALL
 from projects.policies import visible_to as visible_projects
 from projects.selectors import tier_at
 from projects.states import ProjectState
+from quotas.selectors import promised_beside_projects_at
 from scheduling.models import Job
 from scheduling.selectors import listed
 from scheduling.selectors.pieces import pieces_between
@@ -57,6 +58,7 @@ class Organisation:
     jobs: dict[str, int]
     waits_since: Any
     supply: list[Supply]
+    beside_projects: int
 
     @property
     def total(self) -> Supply:
@@ -163,7 +165,7 @@ def _organisation(person: Person) -> Organisation:
         waiting=Count("pk", filter=Q(state=JobState.QUEUED)),
         since=Min("queued_at", filter=Q(state=JobState.QUEUED)),
     )
-    return Organisation(dict(states), jobs, jobs["since"], supply_now())
+    return Organisation(dict(states), jobs, jobs["since"], supply_now(), promised_beside_projects_at(clock.now()))
 
 
 def _spending(projects: list[Project]) -> Spending | None:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -18,7 +19,7 @@ from kernel.calendar import local_day
 from kernel.formats import duration
 from kernel.looks import model_title
 from projects.answer_times import answer_time
-from projects.models import Milestone, Project, ProjectRole
+from projects.models import Milestone, Project, ProjectRole, Question
 from projects.policies import own_of
 from projects.policies import visible_to as visible_projects
 from projects.selectors import MilestoneFact, ProjectDetail
@@ -235,14 +236,21 @@ def _days_late(by: timedelta) -> str:
 
 def _drafts(person: Person) -> list[Waiting]:
     led = Q(memberships__person=person, memberships__role=ProjectRole.LEAD, memberships__left_at__isnull=True)
+    open_question = Question.objects.filter(project=OuterRef("pk"), answered_at=None)
     rows = visible_projects(person).filter(led, state=ProjectState.DRAFT).distinct().order_by("updated_at", "pk")
+    rows = rows.annotate(is_asked=Exists(open_question))
     return [_draft(project) for project in rows[:MOST]]
 
 
-def _draft(project: Project) -> Waiting:
-    title = _("Finish and submit “%(project)s”") % {"project": project.name or _("Draft without a name")}
+def _draft(project: Any) -> Waiting:
+    """A registration that was returned waits for an answer, another for its end. ``is_asked`` is annotated."""
+    name = {"project": project.name or _("Draft without a name")}
+    if project.is_asked:
+        title, rest = _("Answer the question on “%(project)s”") % name, _("then submit it again")
+    else:
+        title, rest = _("Finish and submit “%(project)s”") % name, _("a draft gets no GPU")
     url = reverse("projects:edit", args=[project.pk])
-    return Waiting("draft", title, _("a draft gets no GPU"), url, _("Go on"), since=project.updated_at, tone="none")
+    return Waiting("draft", title, rest, url, _("Go on"), since=project.updated_at, tone="none")
 
 
 def counted(groups: Iterable[Group]) -> int:

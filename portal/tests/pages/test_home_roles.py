@@ -15,7 +15,7 @@ from portal.pages.news import News, _together
 from portal.pages.waiting import SHOWN, waiting_for
 from portal.tests.pages import world
 from projects.models import Project, ProjectRole
-from projects.services import member_add, member_remove
+from projects.services import member_add, member_remove, project_return
 from projects.tests import factories as registry
 from scheduling.tests import factories
 
@@ -122,3 +122,11 @@ def test_searching_survives_odd_words() -> None:
     for words in ("%", "(", "[a", "\\", "'", "a" * 300, "٣"):
         assert browser.get("/search", {"q": words}).status_code == 200
         assert browser.get("/search", {"q": words, "as": "list"}).status_code == 200
+
+
+def test_a_returned_registration_asks_for_its_answer() -> None:
+    lead = people.person("its-lead")
+    project = registry.submitted_project(lead=lead, name="Asked")
+    project_return(actor=people.admin(), project_id=project.pk, reason="Which licence?")
+    titles = [row.title for group in waiting_for(lead) for row in group.rows]
+    assert titles == ["Answer the question on “Asked”"]
