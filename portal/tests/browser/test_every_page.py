@@ -21,7 +21,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 CHECKS = Path(__file__).with_name("checks.js").read_text(encoding="utf-8")
 WIDTHS = (390, 720, 768, 1366, 1440)
 """A phone; 200 % zoom at 1440; a tablet; a laptop; a desk."""
-SEEDS = ("/", "/jobs?owner=all", "/search?q=model", "/projects?state=draft", "/projects?state=submitted")
+SEEDS = (
+    "/",
+    "/jobs?owner=all",
+    "/search?q=model",
+    "/projects?state=draft",
+    "/projects?state=submitted",
+    "/projects/1/edit",
+)
+"""The last is of an active project: the first one that a walk meets may be one that cannot be edited now."""
 NOT_PAGES = re.compile(r"/export|/csv|/xlsx|/template|/log\b|/state$|/schema|/metrics|^/static/|^/accounts/|/undo")
 MOST = 70
 LINKS_ONLY = frozenset({"/projects?state=draft", "/projects?state=submitted"})
