@@ -138,8 +138,10 @@ class Postgres:
     def _initdb(self, prefix: list[str], folder: Path, password: Path) -> None:
         options = [
             *("-D", str(folder), "-U", OWNER, f"--pwfile={password}", "--auth=scram-sha-256"),
-            # The same order of text on every machine.
-            *("--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"),
+            # The same order of text on every machine. What a letter is, pg_trgm asks the system: to its "C" all
+            # Chinese is none, and no name alike would be found. C.UTF-8 is part of glibc, no package of languages.
+            *("--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
+            *("--locale=C", "--lc-ctype=C.UTF-8"),
             *(["--no-sync"] if self.is_throwaway else []),
         ]
         done = subprocess.run(
