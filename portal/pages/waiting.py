@@ -22,7 +22,7 @@ from projects.answer_times import answer_time
 from projects.models import Milestone, Project, ProjectRole, Question
 from projects.policies import own_of
 from projects.policies import visible_to as visible_projects
-from projects.selectors import MilestoneFact, ProjectDetail
+from projects.selectors import MilestoneFact, ProjectDetail, open_question
 from projects.states import ProjectState
 from projects.suitability import measurements_to_judge
 from quotas.models import Resource
@@ -154,7 +154,7 @@ def of_project(detail: ProjectDetail) -> list[Waiting]:
     if project.state == ProjectState.SUBMITTED:
         found.append(_decision(detail))
     if project.state == ProjectState.DRAFT and "submit" in detail.can:
-        found.append(_draft(project))
+        found.append(_draft(project, is_asked=open_question(project) is not None))
     if project.state in (ProjectState.ACTIVE, ProjectState.SUSPENDED):
         found += [
             _due(row, may_answer="edit" in detail.can)
@@ -236,16 +236,16 @@ def _days_late(by: timedelta) -> str:
 
 def _drafts(person: Person) -> list[Waiting]:
     led = Q(memberships__person=person, memberships__role=ProjectRole.LEAD, memberships__left_at__isnull=True)
-    open_question = Question.objects.filter(project=OuterRef("pk"), answered_at=None)
+    asked = Question.objects.filter(project=OuterRef("pk"), answered_at=None)
     rows = visible_projects(person).filter(led, state=ProjectState.DRAFT).distinct().order_by("updated_at", "pk")
-    rows = rows.annotate(is_asked=Exists(open_question))
-    return [_draft(project) for project in rows[:MOST]]
+    rows = rows.annotate(is_asked=Exists(asked))
+    return [_draft(project, is_asked=project.is_asked) for project in rows[:MOST]]
 
 
-def _draft(project: Any) -> Waiting:
-    """A registration that was returned waits for an answer, another for its end. ``is_asked`` is annotated."""
+def _draft(project: Project, *, is_asked: bool) -> Waiting:
+    """A registration that was returned waits for an answer, another for its end."""
     name = {"project": project.name or _("Draft without a name")}
-    if project.is_asked:
+    if is_asked:
         title, rest = _("Answer the question on “%(project)s”") % name, _("then submit it again")
     else:
         title, rest = _("Finish and submit “%(project)s”") % name, _("a draft gets no GPU")
