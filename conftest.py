@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.db import connection
+from django.utils import translation
 from hypothesis import settings
 from pytest_django import DjangoDbBlocker
 from redis.exceptions import RedisError
@@ -68,6 +69,12 @@ def nothing_announced(request: pytest.FixtureRequest) -> None:
     if request.node.get_closest_marker("django_db"):
         with suppress(RedisError):
             cache.set(announcements.CACHE_KEY, [], LONGER_THAN_A_TEST_S)
+
+
+@pytest.fixture(autouse=True)
+def no_language_left() -> None:
+    """A test begins in the language of the settings. A request leaves its own behind until the next one comes."""
+    translation.deactivate()
 
 
 @pytest.fixture
