@@ -53,7 +53,7 @@ def test_who_is_deactivated_is_seen_by_admins_and_auditors_only() -> None:
     full = api_client(auditor()).get(f"{PEOPLE}{gone.pk}/").json()
     assert full == {
         "id": gone.pk, "username": "gone", "display_name": "Gone",
-        "email": "", "is_active": False, "is_service": False, "roles": [],
+        "email": "", "is_active": False, "is_service": False, "language": "", "roles": [],
     }  # fmt: skip
 
 

@@ -64,6 +64,7 @@ def test_the_whole_life_of_a_project() -> None:
     assert [item.at for item in items] == sorted(item.at for item in items)
     assert [item.reason for item in items if item.reason] == [
         "Which data?",
+        "The web of 2026",
         "Welcome",
         "New",
         "Round 4",
