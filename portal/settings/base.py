@@ -221,6 +221,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "AnnouncementKindEnum": "accounts.models.AnnouncementKind",
         "RoleEnum": "accounts.models.Role",
+        "ProjectRoleEnum": "projects.models.ProjectRole",
         "ProjectStateEnum": "projects.states.ProjectState",
         "ProjectKindEnum": "projects.models.Kind",
         "ProjectImportStateEnum": "projects.states.ImportState",
@@ -230,6 +231,7 @@ SPECTACULAR_SETTINGS = {
         "NodeStateEnum": "inventory.states.NodeState",
         "DeviceStateEnum": "inventory.models.DeviceState",
         "PoolKindEnum": "inventory.models.PoolKind",
+        "NodeSourceEnum": "inventory.models.Source",
         "EnrolmentTokenStateEnum": ["open", "used", "revoked", "expired"],
         "ClaimKindEnum": "quotas.models.ClaimKind",
     },
