@@ -1,5 +1,6 @@
 """A list of the API takes as many statements for many rows as for few."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from accounts.services import AnnouncementSpec, announcement_publish
 from accounts.tests import factories as people
 from inventory.models import GpuModel
 from inventory.services import EnrolmentSpec, enrolment_token_issue
@@ -16,7 +18,7 @@ from portal.tests.api.document import Operation, operations
 from portal.tests.api.samples import queries
 from portal.tests.api.world import World
 from projects.models import Project, ProjectImport
-from projects.services import area_create
+from projects.services import Stated, area_create, measurement_state
 from projects.tests import factories as registry
 from projects.tests import import_factories
 from quotas.services import AreaGrantSpec, area_grant
@@ -54,6 +56,9 @@ def grow(world: World) -> None:
         cluster.job(other, name="waits")
         people.token(admin)
         view_create(actor=admin, spec=ViewSpec(f"View {index}", "state=active"))
+        announcement_publish(actor=admin, spec=AnnouncementSpec("announcement", f"News {index}"))
+        stated = Stated(model.name, Decimal(100 + index), "tokens/s", "Another run")
+        measurement_state(actor=lead, project_id=active.pk, stated=stated)
         enrolment_token_issue(actor=admin, spec=EnrolmentSpec(f"later-{index}", world.ids["pools"][0]))
     cluster.running_job(active, [fake], name="more")
     import_factories.longer(ProjectImport.objects.get(pk=world.ids["project-imports"][0]))

@@ -83,6 +83,7 @@ def build() -> World:
     ids = {**_ids(), "people": [cast["researcher"].pk, *_ids()["people"]]}
     targets = {f"projects {step}": submitted.pk for step in ("approve", "reject", "return", "withdraw")}
     targets |= {"projects submit": draft.pk, "projects {id}": draft.pk, "projects resume": suspended.pk}
+    targets |= {"people language": cast["admin"].pk}
     targets |= {"project-imports undo": imports["import_applied"].pk}
     targets |= {f"project-imports {act}": imports["import_checked"].pk for act in ("check", "apply", "discard")}
     targets |= _measured(cast["admin"], active)
