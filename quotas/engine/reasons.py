@@ -1,0 +1,125 @@
+"""Why each project gets what it gets, as data and as one sentence.
+
+A reason that says what would give more is derived from the optimum itself: a capacity with a price at the project's
+bottleneck, or a bound of its own whose rise would let it attain more than it was settled at.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from quotas.engine.fairness import Bottleneck, Shares
+from quotas.engine.instance import Instance, Project
+from quotas.engine.movement import Moved
+from quotas.engine.plan import Reason, Why
+from quotas.engine.program import Floats, Program
+
+_SEEN = 1e-6
+"""Differences of effective GPUs below this are not spoken of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything that was found out on the way to the whole GPUs, for who explains it."""
+
+    instance: Instance
+    program: Program
+    shares: Shares
+    moved: Moved
+    gpus: Floats
+
+
+def summary_of(answer: Answer, place: int) -> str:
+    """What the project at this place gets of its full request, in one sentence."""
+    full, exact = float(answer.program.full[place]), float(answer.shares.effective[place])
+    if full <= 0:
+        return "It asks for nothing that it could use."
+    if exact >= full * (1 - _SEEN):
+        return f"Its fair share is all that it asks for: {full:.6g} effective GPUs."
+    return f"Its fair share is {exact:.6g} of the {full:.6g} effective GPUs that it asks for, {exact / full:.0%}."
+
+
+def reasons_of(answer: Answer) -> list[tuple[Reason, ...]]:
+    """By project, in their order."""
+    explained = _Explained.of(answer)
+    return [tuple(explained.reasons(place, project)) for place, project in enumerate(answer.instance.projects)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    answer: Answer
+    blocked_at: dict[int, Bottleneck]
+    first: list[int]
+    effective: Floats
+    floor: Floats
+
+    @classmethod
+    def of(cls, answer: Answer) -> "_Explained":
+        program = answer.program
+        return cls(
+            answer,
+            {int(place): found for found in answer.shares.bottlenecks for place in found.blocked},
+            np.searchsorted(program.project, np.arange(program.projects + 1)).tolist(),
+            program.effective(answer.gpus),
+            program.effective(program.least),
+        )
+
+    def reasons(self, place: int, project: Project) -> Iterator[Reason]:
+        program = self.answer.program
+        if not self.answer.instance.rules.guarantee[project.tier]:
+            text = f"Tier “{project.tier}” has no guarantee: this is what idle GPUs are expected to give."
+            yield Reason(Why.TIER_WITHOUT_GUARANTEE, text)
+        yield from self._fixed(place, project)
+        if program.full[place] <= 0:
+            yield Reason(Why.NO_SUITABLE_MODEL, "No GPU model that the project asks for is suitable for it.")
+            return
+        yield from self._held_back(place, project)
+        yield from self._changed(place, project)
+
+    def _fixed(self, place: int, project: Project) -> Iterator[Reason]:
+        """Pins, and floors that are all the project gets of a model."""
+        program, shares = self.answer.program, self.answer.shares
+        is_at_floor = shares.effective[place] <= self.floor[place] + _SEEN
+        for pair in range(self.first[place], self.first[place + 1]):
+            name, least = self._model(pair), int(program.least[pair])
+            if name in project.pinned:
+                text = f"A director has set {name} to {project.pinned[name]} GPUs."
+                yield Reason(Why.PINNED, text, name, {"gpus": project.pinned[name]})
+            elif least and (is_at_floor or self.answer.gpus[pair] <= least):
+                text = f"The floor of {least} GPUs of {name} is kept; the fair share would not give more."
+                yield Reason(Why.FLOOR, text, name, {"gpus": least})
+
+    def _held_back(self, place: int, project: Project) -> Iterator[Reason]:
+        """What would give more."""
+        found, claims = self.blocked_at.get(place), self.answer.shares.claims
+        gain = self.answer.program.models * project.granularity
+        if place in claims.total:
+            text = f"The project's total of {project.max_total} GPUs is reached; a higher total would give more."
+            yield Reason(Why.TOTAL_CAP, text, None, {"gpus": project.max_total, "raise_by": gain})
+        for pair in range(self.first[place], self.first[place + 1]):
+            name, most = self._model(pair), int(self.answer.program.most[pair])
+            if pair in claims.own and name not in project.pinned:
+                text = f"The request of at most {most} GPUs of {name} is reached; a higher one would give more."
+                yield Reason(Why.OWN_CAP, text, name, {"gpus": most, "raise_by": gain})
+            if pair in claims.capacity and found is not None:
+                price = float(found.prices[self.answer.program.model[pair]])
+                text = (
+                    f"{name} is used up at this level; one more GPU of it would raise the level of all who are held "
+                    f"back with this project by {price:.3g}."
+                )
+                yield Reason(Why.CAPACITY, text, name, {"price": price})
+
+    def _changed(self, place: int, project: Project) -> Iterator[Reason]:
+        """Where the whole GPUs differ from the exact share."""
+        exact, entitled = self.answer.shares.effective[place], self.answer.moved.entitlement[place]
+        if entitled < exact * (1 - _SEEN) - _SEEN:
+            text = f"{exact - entitled:.3g} effective GPUs less than the exact share, so that fewer GPUs move."
+            yield Reason(Why.MOVEMENT, text, None, {"exact": float(exact), "entitlement": float(entitled)})
+        if self.effective[place] < entitled - _SEEN:
+            short = entitled - self.effective[place]
+            text = f"GPUs are given in steps of {project.granularity}; {short:.3g} effective GPUs are lost to that."
+            yield Reason(Why.GRANULARITY, text, None, {"granularity": project.granularity, "short": float(short)})
+
+    def _model(self, pair: int) -> str:
+        return self.answer.instance.gpu_models[int(self.answer.program.model[pair])].name

@@ -1,0 +1,125 @@
+"""The audit finds what is wrong with a plan, rule by rule."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from quotas.engine.auditing import audit
+from quotas.engine.reading import BadInput, digest, read
+from quotas.engine.solving import solve
+from quotas.tests.engine.instances import ask, instance, model, project
+
+Change = Callable[[dict[str, Any]], Any]
+
+
+@pytest.fixture
+def document() -> dict[str, Any]:
+    rows = [
+        project("a", models={"h100": ask(8, least=2), "a100": ask(4, suitability=0.5)}, max_total=10),
+        project("b", tier="low"),
+        project("n", granularity=8, max_total=16, models={"a100": ask(16)}),
+        project("p", pinned={"h100": 3}),
+        project("f", tier="high", models={"b200": ask(8, least=6)}),
+        project("g", tier="high", score=40, models={"b200": ask(8, least=6)}),
+    ]
+    return instance(rows, [model(capacity=14), model("a100", 20), model("b200", 8)])
+
+
+@pytest.fixture
+def plan(document: dict[str, Any]) -> dict[str, Any]:
+    return solve(read(document), sha256=digest(document)).plan.document(seconds=0.1)
+
+
+def _quota(plan: dict[str, Any], who: str, name: str = "h100") -> dict[str, Any]:
+    return next(row for row in plan["quotas"] if (row["project"], row["model"]) == (who, name))
+
+
+def _share(plan: dict[str, Any], who: str) -> dict[str, Any]:
+    return next(row for row in plan["projects"] if row["project"] == who)
+
+
+def _more(who: str, by: int, name: str = "h100") -> Change:
+    def change(plan: dict[str, Any]) -> None:
+        _quota(plan, who, name)["gpus"] += by
+
+    return change
+
+
+def _give_nothing(plan: dict[str, Any]) -> None:
+    for row in plan["quotas"]:
+        row["gpus"] = row["guaranteed"] = 0
+
+
+_BROKEN: list[tuple[Change, str]] = [
+    (_more("a", 20), "h100: 34 GPUs given, 14 usable"),
+    (_more("a", -7), "below the floor of 2"),
+    (_more("b", 9), "above the maximum of 8"),
+    (_more("p", 1), "above the maximum of 3"),
+    (_more("p", -1), "below the floor of 3"),
+    (_more("n", 1, "a100"), "are no multiple of 8"),
+    (_more("a", 4, "a100"), "a: "),
+    (lambda plan: _quota(plan, "a").update(guaranteed=0), "a, h100: guaranteed 0"),
+    (lambda plan: _quota(plan, "b").update(guaranteed=1), "b, h100: guaranteed 1"),
+    (lambda plan: _quota(plan, "a").update(limit=99), "a, h100: limit 99"),
+    (lambda plan: plan["quotas"].remove(_quota(plan, "b")), "b, h100: missing in quotas"),
+    (lambda plan: plan["quotas"].append(dict(_quota(plan, "b"), model="a100")), "does not ask for this model"),
+    (lambda plan: plan["projects"].remove(_share(plan, "b")), "b: not in the plan's projects"),
+    (lambda plan: _share(plan, "b").update(project="zz"), "zz: no project of the instance"),
+    (lambda plan: _share(plan, "a").update(effective=1.0), "a: effective 1.0"),
+    (lambda plan: _share(plan, "a").update(level=0.01), "a: level 0.01"),
+    (lambda plan: _share(plan, "a").update(exact_level=50.0), "above 1 / weight"),
+    (lambda plan: _share(plan, "a").update(entitlement=0.0), "a: entitlement 0.0 is below what is owed"),
+    (lambda plan: _share(plan, "a").update(entitlement=20.0), "more than one GPU"),
+    (lambda plan: _share(plan, "n").update(entitlement=30.0), "not named as an exception"),
+    (lambda plan: _share(plan, "a")["reasons"].append({"kind": "luck", "text": "."}), "unknown kind of reason"),
+    (lambda plan: plan["exceptions"].append({"project": "n", "reason": "granularity"}), "within one granule"),
+    (lambda plan: plan["exceptions"].append({"project": "n", "reason": "luck"}), "not granularity"),
+    (lambda plan: plan["relaxed_floors"].clear(), "g, b200: relaxed floor None"),
+    (lambda plan: plan.update(status="optimal"), "status: optimal with 1 relaxed floors"),
+    (lambda plan: plan["models"][0].update(given=1), "h100: usable 14 and given"),
+    (lambda plan: plan["churn"].update(moved_gpus=0), "churn: "),
+    (lambda plan: plan.update(instance_sha256="0" * 64), "made for another instance"),
+    (_give_nothing, "could take 1 more"),
+]
+
+
+def test_a_plan_of_the_solver_passes(document: dict[str, Any], plan: dict[str, Any]) -> None:
+    assert plan["status"] == "infeasible_floors"
+    assert audit(document, plan) == []
+
+
+@pytest.mark.parametrize(("change", "said"), _BROKEN, ids=[said for _, said in _BROKEN])
+def test_what_is_wrong_is_found(document: dict[str, Any], plan: dict[str, Any], change: Change, said: str) -> None:
+    change(plan)
+    assert any(said in line for line in audit(document, plan)), audit(document, plan)
+
+
+def test_too_many_exceptions_and_too_large_ones(document: dict[str, Any], plan: dict[str, Any]) -> None:
+    plan["exceptions"] = [{"project": name, "reason": "granularity"} for name in "abnp"]
+    _share(plan, "n")["entitlement"] = 100.0
+    lines = audit(document, plan)
+    assert "exceptions: 4, more than the 3 models" in lines
+    assert any("more than a granule of each model" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (lambda plan: plan.update(schema="plan/2"), "$.schema"),
+        (lambda plan: plan.update(status="fine"), "$.status"),
+        (lambda plan: plan.pop("quotas"), "$.quotas"),
+        (lambda plan: plan["quotas"].append(plan["quotas"][0]), "$.quotas[7]"),
+        (lambda plan: plan["projects"][0].update(level="high"), "$.projects[0].level"),
+    ],
+)
+def test_what_is_no_plan_is_refused(document: dict[str, Any], plan: dict[str, Any], change: Change, path: str) -> None:
+    change(plan)
+    with pytest.raises(BadInput) as refusal:
+        audit(document, plan)
+    assert path in [fault.path for fault in refusal.value.faults]
+
+
+def test_no_document_is_no_plan(document: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        audit(document, [])

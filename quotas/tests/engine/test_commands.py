@@ -1,0 +1,100 @@
+"""The two commands on files: what they write, print and exit with."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from quotas.tests.engine.instances import instance, model, project, random_instance
+
+
+def _file(folder: Path, document: Any, name: str = "in.json") -> Path:
+    path = folder / name
+    path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+    return path
+
+
+def _refused(*arguments: Any) -> CommandError:
+    with pytest.raises(CommandError) as refusal:
+        call_command(*map(str, arguments))
+    return refusal.value
+
+
+def test_an_instance_gives_a_plan_that_passes_its_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, out = _file(tmp_path, random_instance(3)), tmp_path / "plan.json"
+    call_command("solve_allocation", str(source), "--out", str(out))
+    call_command("audit_plan", str(source), str(out))
+    plan = json.loads(out.read_text())
+    assert plan["schema"] == "plan/1"
+    assert plan["seconds"] >= 0
+    assert capsys.readouterr().out == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.json", "plan.json"]
+
+
+def test_two_solves_differ_in_the_seconds_only(tmp_path: Path) -> None:
+    source, plans = _file(tmp_path, random_instance(4)), []
+    for name in ("one.json", "two.json"):
+        call_command("solve_allocation", str(source), "--out", str(tmp_path / name))
+        lines = (tmp_path / name).read_text().splitlines()
+        plans.append([line for line in lines if not line.startswith(' "seconds"')])
+    assert plans[0] == plans[1]
+
+
+def test_every_fault_is_a_line_and_nothing_is_written(tmp_path: Path) -> None:
+    document = instance([project("a", score="high")], [model(capacity=-1)])
+    refusal = _refused("solve_allocation", _file(tmp_path, document), "--out", tmp_path / "plan.json")
+    assert refusal.returncode == 2
+    assert [line.split(":")[0] for line in str(refusal).splitlines()] == [
+        "$.gpu_models[0].capacity",
+        "$.projects[0].score",
+    ]
+    assert not (tmp_path / "plan.json").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": NaN}', "\ufeff[]"])
+def test_what_is_no_json_is_bad_input(tmp_path: Path, text: str) -> None:
+    refusal = _refused("solve_allocation", _file(tmp_path, text), "--out", tmp_path / "plan.json")
+    assert refusal.returncode == 2
+
+
+def test_a_file_that_is_not_there_or_no_text_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    for name in ("absent.json", "binary"):
+        assert _refused("solve_allocation", tmp_path / name, "--out", tmp_path / "plan.json").returncode == 2
+
+
+def test_a_plan_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    refusal = _refused("solve_allocation", _file(tmp_path, instance([])), "--out", tmp_path / "no" / "plan.json")
+    assert (refusal.returncode, str(refusal).startswith("--out: ")) == (2, True)
+
+
+def test_a_project_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = _file(tmp_path, instance([project("a"), project("b")], [model(capacity=10)]))
+    call_command("solve_allocation", str(source), "--out", str(tmp_path / "plan.json"), "--explain", "a")
+    said = capsys.readouterr().out
+    assert "a: 5 h100 (5 guaranteed, limit 8)" in said
+    assert "- h100 is used up at this level" in said
+    refusal = _refused("solve_allocation", source, "--out", tmp_path / "other.json", "--explain", "zz")
+    assert (refusal.returncode, (tmp_path / "other.json").exists()) == (2, False)
+
+
+def test_without_time_the_plan_is_greedy(tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    call_command(
+        "solve_allocation", str(_file(tmp_path, instance([project("a")]))), "--out", str(out), "--seconds", "0"
+    )
+    plan = json.loads(out.read_text())
+    assert (plan["status"], plan["gap"]) == ("feasible", 0.0)
+
+
+def test_a_broken_plan_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, out = _file(tmp_path, instance([project("a")], [model(capacity=4)])), tmp_path / "plan.json"
+    call_command("solve_allocation", str(source), "--out", str(out))
+    plan = json.loads(out.read_text())
+    plan["quotas"][0]["gpus"] = 5
+    refusal = _refused("audit_plan", source, _file(tmp_path, plan, "broken.json"))
+    assert refusal.returncode == 1
+    assert "h100: 5 GPUs given, 4 usable" in capsys.readouterr().out
+    assert _refused("audit_plan", source, source).returncode == 2

@@ -1,0 +1,135 @@
+"""Every fault of the input is named by its JSON path."""
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from quotas.engine.reading import BadInput, digest, parse, read
+from quotas.tests.engine.instances import ask, instance, model, project
+
+Change = Callable[[dict[str, Any]], Any]
+
+
+def _good() -> dict[str, Any]:
+    return instance(
+        [project("a", models={"h100": ask(8, least=1)}), project("b", granularity=8, tier="low", pinned={"h100": 8})],
+        [model(), model("a100")],
+    )
+
+
+def _set(*path: Any, to: Any) -> Change:
+    def change(document: dict[str, Any]) -> None:
+        target: Any = document
+        for step in path[:-1]:
+            target = target[step]
+        target[path[-1]] = to
+
+    return change
+
+
+def _drop(*path: Any) -> Change:
+    def change(document: dict[str, Any]) -> None:
+        target: Any = document
+        for step in path[:-1]:
+            target = target[step]
+        del target[path[-1]]
+
+    return change
+
+
+_H100 = ("projects", 0, "models", "h100")
+
+_FAULTS: list[tuple[Change, str, str]] = [
+    (_set("schema", to="instance/2"), "$.schema", '"instance/2" is not "instance/1"'),
+    (_drop("rules"), "$.rules", "missing"),
+    (_set("rules", to=[]), "$.rules", "[] is not an object"),
+    (_set("gpu_models", to={}), "$.gpu_models", "{} is not a list"),
+    (_set("gpu_models", 0, to=7), "$.gpu_models[0]", "7 is not an object"),
+    (_set("gpu_models", 0, "name", to=""), "$.gpu_models[0].name", '"" is not a text'),
+    (_set("gpu_models", 1, "name", to="h100"), "$.gpu_models[1].name", '"h100" is there twice'),
+    (_set("gpu_models", 0, "capacity", to=-1), "$.gpu_models[0].capacity", "-1 is not a whole number"),
+    (_set("gpu_models", 0, "capacity", to=1.5), "$.gpu_models[0].capacity", "1.5 is not a whole number"),
+    (_set("gpu_models", 0, "capacity", to=True), "$.gpu_models[0].capacity", "true is not a whole number"),
+    (_set("gpu_models", 0, "capacity", to=10**400), "$.gpu_models[0].capacity", "is not a whole number"),
+    (_set("gpu_models", 0, "reserve", to=None), "$.gpu_models[0].reserve", "null is not a whole number"),
+    (_set("rules", "tier_order", to="random"), "$.rules.tier_order", '"random" is not "weighted" or "strict"'),
+    (_set("rules", "tier_weight", "mid", to=0), "$.rules.tier_weight.mid", "0.0 is not above 0"),
+    (_set("rules", "tier_weight", "mid", to="2"), "$.rules.tier_weight.mid", '"2" is not a number'),
+    (_set("rules", "guarantee", "mid", to=1), "$.rules.guarantee.mid", "1 is not true or false"),
+    (_drop("rules", "guarantee", "mid"), "$.projects[0].tier", '"mid" is not in rules.guarantee'),
+    (_set("rules", "churn_tolerance", to=1.1), "$.rules.churn_tolerance", "1.1 is not from 0 to 1"),
+    (_drop("rules", "score_weight", "slope"), "$.rules.score_weight.slope", "missing"),
+    (_set("projects", 1, "id", to="a"), "$.projects[1].id", '"a" is there twice'),
+    (_set("projects", 0, "id", to=5), "$.projects[0].id", "5 is not a text"),
+    (_set("projects", 0, "tier", to="top"), "$.projects[0].tier", '"top" is not in rules.tier_weight'),
+    (_set("projects", 0, "score", to=-60), "$.projects[0].score", "gives a weight that is not above 0"),
+    (_set("projects", 0, "granularity", to=4), "$.projects[0].granularity", "4 is not 1 or 8"),
+    (_set("projects", 1, "max_total", to=9), "$.projects[1].max_total", "9 is not a multiple of the granularity 8"),
+    (_set("projects", 0, "max_total", to=0), "$.projects[0].max_total", "0 is less than the sum of the floors"),
+    (_set(*_H100, "min", to=9), "$.projects[0].models.h100.min", "9 is above max, 8"),
+    (_set(*_H100, "suitability", to=-0.1), "$.projects[0].models.h100.suitability", "-0.1 is not from 0"),
+    (_set(*_H100, "suitability", to=0), "$.projects[0].models.h100.min", "a floor of 1 needs a suitability above 0"),
+    (_drop(*_H100, "previous"), "$.projects[0].models.h100.previous", "missing"),
+    (_set("projects", 0, "tier", to="low"), "$.projects[0].models.h100.min", "needs a tier with guarantee"),
+    (_set("projects", 0, "models", "b200", to=ask()), "$.projects[0].models.b200", "not among gpu_models"),
+    (_set("projects", 1, "pinned", "h100", to=4), "$.projects[1].pinned.h100", "4 is not a multiple"),
+    (_set("projects", 1, "pinned", "a100", to=8), "$.projects[1].pinned.a100", "not among the project's models"),
+]
+
+
+def test_what_is_good_is_taken() -> None:
+    taken = read(_good())
+    assert [row.id for row in taken.projects] == ["a", "b"]
+    assert taken.projects[1].pinned == {"h100": 8}
+    assert read(instance([project("a", max_total=8.0)])).projects[0].max_total == 8
+
+
+@pytest.mark.parametrize(("change", "path", "text"), _FAULTS, ids=[f"{path} {text}" for _, path, text in _FAULTS])
+def test_a_fault_is_named_by_its_path(change: Change, path: str, text: str) -> None:
+    document = _good()
+    change(document)
+    with pytest.raises(BadInput) as refusal:
+        read(document)
+    assert any(fault.path == path and text in fault.text for fault in refusal.value.faults), str(refusal.value)
+
+
+def test_all_faults_are_named_at_once() -> None:
+    document = _good()
+    document["gpu_models"][0]["capacity"] = "many"
+    document["projects"][0]["score"] = None
+    with pytest.raises(BadInput) as refusal:
+        read(document)
+    assert {fault.path for fault in refusal.value.faults} == {"$.gpu_models[0].capacity", "$.projects[0].score"}
+    assert len(str(refusal.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize("document", [None, [], "instance/1", 3])
+def test_no_object_is_no_instance(document: Any) -> None:
+    with pytest.raises(BadInput, match=r"\$: .* is not an object"):
+        read(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "not JSON"),
+        ('{"a": 1, "a": 2}', 'the key "a" is there twice'),
+        ('{"a": NaN}', "NaN is not a number"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_text_that_is_no_json_is_refused(text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        parse(text)
+
+
+def test_the_digest_is_of_the_content() -> None:
+    document = _good()
+    shuffled = json.loads(json.dumps(document, indent=4, sort_keys=True))
+    other = copy.deepcopy(document)
+    other["projects"][0]["score"] = 51
+    assert digest(document) == digest(shuffled) == digest(parse(json.dumps(document)))
+    assert digest(other) != digest(document)

@@ -1,0 +1,120 @@
+"""What is said to give more gives more: the bound is raised by K granules, and the project's share rises."""
+
+import copy
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from quotas.engine.plan import Plan, ProjectShare, Reason, Why
+from quotas.engine.reading import read
+from quotas.engine.solving import solve
+from quotas.tests.engine.instances import Shape, ask, instance, model, project, random_instance
+
+_RAISABLE = {Why.OWN_CAP, Why.TOTAL_CAP, Why.CAPACITY}
+
+
+def _plan(document: dict[str, Any]) -> Plan:
+    return solve(read(document)).plan
+
+
+def _share(plan: Plan, name: str) -> ProjectShare:
+    return next(share for share in plan.projects if share.project == name)
+
+
+def _kinds(plan: Plan, name: str) -> list[tuple[str, str | None]]:
+    return [(reason.kind, reason.model) for reason in _share(plan, name).reasons]
+
+
+def _raised(document: dict[str, Any], name: str, reason: Reason) -> dict[str, Any]:
+    """The instance with just this bound raised by K granules of the project."""
+    changed = copy.deepcopy(document)
+    row = next(row for row in changed["projects"] if row["id"] == name)
+    gain = len(changed["gpu_models"]) * row["granularity"]
+    if reason.kind is Why.OWN_CAP:
+        row["models"][reason.model]["max"] += gain
+    elif reason.kind is Why.TOTAL_CAP:
+        row["max_total"] += gain
+    else:
+        next(part for part in changed["gpu_models"] if part["name"] == reason.model)["capacity"] += gain
+    return changed
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_what_is_said_to_give_more_does(seed: int) -> None:
+    document = random_instance(seed, Shape(projects=(2, 12), models=(1, 5), tolerance=(0.0, 0.05, 0.1)))
+    tried: Counter[str] = Counter()
+    for share in _plan(document).projects:
+        for reason in (reason for reason in share.reasons if reason.kind in _RAISABLE):
+            after = _share(_plan(_raised(document, share.project, reason)), share.project)
+            rises = after.exact_level > share.exact_level + 1e-7 or after.entitlement > share.entitlement + 1e-5
+            assert rises, f"{share.project}: {reason.text}"
+            tried[reason.kind] += 1
+    assert tried, "an instance in which nobody could have more shows nothing"
+
+
+def test_a_model_that_is_used_up_holds_back() -> None:
+    plan = _plan(instance([project("a"), project("b")], [model(capacity=10)]))
+    assert _kinds(plan, "a") == [("capacity", "h100")]
+    assert plan.models[0].price == pytest.approx(1 / 16)
+    assert _share(plan, "a").reasons[0].values["price"] == pytest.approx(1 / 16)
+    assert "one more GPU of it" in _share(plan, "a").reasons[0].text
+
+
+def test_a_total_holds_back() -> None:
+    both = {"h100": ask(8), "a100": ask(8)}
+    plan = _plan(instance([project("a", max_total=8, models=both)], [model(), model("a100")]))
+    assert ("total_cap", None) in _kinds(plan, "a")
+
+
+def test_a_maximum_holds_back() -> None:
+    plan = _plan(instance([project("a", max_total=16)]))
+    assert _kinds(plan, "a") == [("own_cap", "h100")]
+
+
+def test_rules_are_named() -> None:
+    rows = [
+        project("pin", models={"h100": ask(8), "a100": ask(8)}, pinned={"a100": 2}, max_total=16),
+        project("low", tier="low"),
+        project("none", models={"h100": ask(8, suitability=0.0)}),
+        project("floor", models={"h100": ask(8, least=8)}),
+    ]
+    plan = _plan(instance(rows, [model(capacity=12), model("a100", 2)]))
+    assert ("pinned", "a100") in _kinds(plan, "pin")
+    assert ("tier_without_guarantee", None) in _kinds(plan, "low")
+    assert _kinds(plan, "none") == [("no_suitable_model", None)]
+    assert ("floor", "h100") in _kinds(plan, "floor")
+
+
+def test_whole_nodes_cost_their_remainder() -> None:
+    row = project("a", granularity=8, max_total=16, models={"h100": ask(8), "a100": ask(8)})
+    plan = _plan(instance([row], [model(capacity=7), model("a100", 2)]))
+    assert plan.exceptions == ("a",)
+    assert ("granularity", None) in _kinds(plan, "a")
+
+
+def test_who_stays_below_its_share_so_that_fewer_gpus_move_is_told() -> None:
+    rows = [
+        project("a", max_total=16, models={"h100": ask(16, previous=9)}),
+        project("b", max_total=16, models={"h100": ask(16, previous=7)}),
+    ]
+    plan = _plan(instance(rows, churn_tolerance=0.2))
+    assert ("movement", None) in _kinds(plan, "b")
+    assert plan.churn.moved_gpus == 0
+    assert plan.churn.tolerance_used == pytest.approx(0.125, abs=1e-6)
+
+
+def test_of_a_model_with_cut_floors_nothing_is_promised() -> None:
+    rows = [project("a", tier="high", models={"h100": ask(8, least=8)}), project("b", models={"h100": ask(8, least=8)})]
+    plan = _plan(instance(rows, [model(capacity=10)]))
+    assert plan.status == "infeasible_floors"
+    assert ("capacity", "h100") not in _kinds(plan, "b")
+
+
+def test_reasons_are_data_with_one_sentence() -> None:
+    for seed in range(12):
+        for share in _plan(random_instance(seed)).projects:
+            for reason in share.document()["reasons"]:
+                assert reason["kind"] in set(Why)
+                assert reason["text"].endswith(".")
+            assert share.summary.endswith(".")
