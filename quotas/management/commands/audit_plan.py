@@ -1,0 +1,31 @@
+"""``manage.py audit_plan IN.json PLAN.json``: does the plan keep the rules of the instance?"""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from quotas.engine.auditing import audit
+from quotas.engine.reading import BadInput
+from quotas.management.commands.solve_allocation import BAD_INPUT, document_of
+
+
+class Command(BaseCommand):
+    help = "Print one line per broken rule. Exit 0: none, 1: some, 2: bad input."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("instance", metavar="IN.json", type=Path)
+        parser.add_argument("plan", metavar="PLAN.json", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        instance, plan = document_of(options["instance"]), document_of(options["plan"])
+        try:
+            lines = audit(instance, plan)
+        except BadInput as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from error
+        for line in lines:
+            self.stdout.write(line)
+        if lines:
+            raise CommandError(f"{len(lines)} broken rules", returncode=1)
