@@ -27,8 +27,11 @@ from portal.demo.names import SHOWCASE
 from portal.demo.submit import demo_submit
 from portal.demo.wishes import NODE
 from portal.tests.demo_fleet import seed_with_fleet, story
-from projects.models import ComputeRequest, Milestone, Project
+from portal.tests.demo_instance import demo_instance
+from projects.models import ComputeRequest, Milestone, Project, Stage, Tier
 from projects.policies import visible_to
+from quotas.engine.auditing import audit
+from quotas.engine.solving import solve
 from quotas.models import Claim
 from quotas.selectors import promised_at
 from scheduling.engine import MILLI
@@ -195,3 +198,19 @@ def test_people_submit_a_little_at_a_time_until_the_cluster_is_busy(seeded: Path
         held = Job.objects.filter(state="queued").aggregate(n=Sum("milli_gpus"))["n"] / MILLI
         transaction.set_rollback(True)
     assert 0.6 * capacity < held < 0.95 * capacity
+
+
+def test_high_tier_training_gets_most_of_the_training_gpus(seeded: Path) -> None:
+    instance = demo_instance()
+    plan = solve(instance).plan
+    kind = {project.id: (project.stage, project.tier) for project in instance.projects}
+    given = [(kind[row.project], row.gpus) for row in plan.quotas if kind[row.project][0] == Stage.TRAINING]
+    high = sum(gpus for (_stage, tier), gpus in given if tier == Tier.HIGH)
+    assert high >= 0.6 * sum(gpus for _kind, gpus in given) > 0
+
+
+def test_the_plan_of_the_organisation_passes_its_audit(seeded: Path) -> None:
+    instance = demo_instance()
+    plan = solve(instance).plan
+    assert plan.status == "optimal"
+    assert audit(instance.document(), plan.document(seconds=0)) == []
