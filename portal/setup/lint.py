@@ -28,6 +28,7 @@ CHECKERS = (
     Checker("types", _tool("mypy", ".")),
     Checker("templates", _tool("djlint", "templates", "--lint", "--quiet")),
     Checker("migrations", [str(PYTHON), "-W", "ignore", "manage.py", "makemigrations", "--check", "--dry-run"]),
+    Checker("catalogue", [str(PYTHON), "-W", "ignore", "manage.py", "update_catalogue", "--check"]),
     Checker("imports", _tool("lint-imports", "--no-logo")),
     Checker("dependencies", _tool("deptry", ".", "--config", "deptry.toml")),
     Checker("limits", [str(PYTHON), "-m", "portal.setup.limits"]),
