@@ -131,12 +131,9 @@ class _Water:
         while True:
             dual = self.lp.solve()
             lower = demand.lowered(level, dual) if dual.amount > NOTHING else None
-            if lower is None:
+            if lower is None or lower >= level * (1 - SAME):
                 return level, shown
-            shown, self.prices = dual, dual.prices
-            if lower >= level * (1 - SAME):
-                return level, shown
-            level = lower
+            shown, self.prices, level = dual, dual.prices, lower
             self.lp.ask(demand.projects, demand.at(level))
 
     def _close(self, priced: Ints, rest: Ints, turn: int) -> None:
