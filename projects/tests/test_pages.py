@@ -90,7 +90,7 @@ def test_a_removed_row_is_gone_and_a_faulty_one_says_so(lead: Person) -> None:
     browser = people.browser(lead)
     wrong = browser.post("/projects/new/", sent(**{"compute-0-min": "5"}))
     assert wrong.status_code == 422
-    assert "min 5, target 2, max 4" in text_of(wrong)
+    assert "At least 5, target 2, at most 4: none may be less than the one before it" in text_of(wrong)
     assert 'value="Sparse attention"' in text_of(wrong)
     assert not Project.objects.exists()
     browser.post("/projects/new/", sent())

@@ -180,7 +180,7 @@ def test_all_faults_are_said_together_with_value_and_what_is_allowed(lead: Perso
         "Say at which stage",
         "11 is not a whole number from 0 to 10",
         "201 characters; at most 200",
-        "min 5, target 2, max 4",
+        "At least 5, target 2, at most 4: none may be less than the one before it",
         "“1.5” is not a whole number",
         "Choose a GPU model.",
         "“soon” is not a day",
