@@ -72,8 +72,11 @@ class Checker:
         program, priced = self.program, set(np.flatnonzero(prices > 0).tolist())
         more = np.zeros(program.projects)
         more[blocked] = _LITTLE
+        has_room = program.attainable(self.lp.most)[asking.projects] >= asking.amount + _LITTLE
+        blocked = np.intersect1d(blocked, asking.projects[has_room])
+        gain = np.maximum(0.0, program.models - program.lacking)
         for model in sorted(priced - self.claims.used_up):
-            raised = program.usable + np.where(np.arange(program.models) == model, program.models, 0)
+            raised = program.usable + np.where(np.arange(program.models) == model, gain, 0.0)
             self.lp.set_usable(raised)
             helped = self._helped(asking, blocked, more)
             self.lp.set_usable(program.usable)

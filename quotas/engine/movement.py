@@ -42,6 +42,8 @@ def least_movement(
     stay = np.clip(program.previous, program.least, program.most)
     up, down = np.flatnonzero(program.most > stay), np.flatnonzero(stay > program.least)
     pairs = np.concatenate([up, down])
+    if not len(pairs):
+        return Moved(stay, program.effective(stay))
     sign = np.concatenate([np.ones(len(up)), -np.ones(len(down))])
     solver = quiet_solver()
     if len(pairs) >= _BY_POINTS:

@@ -16,12 +16,14 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Per pair: ``project``, ``model``, ``suitability``, ``least``, ``most``, ``previous``. Per project: ``full`` to
-    ``turn``. Per model: the rest.
+    """Per pair: ``project``, ``model``, ``suitability``, ``least``, ``most``, ``previous``. Per project: ``scale`` to
+    ``rank``. Per model: the rest.
 
-    ``full`` is E, the effective amount at full request; ``weight`` is w, the largest 1; ``turn`` counts from 0, and
-    a turn is shared out when all earlier ones are. ``is_cut``: floors on this model could not all be kept. Amounts
-    are whole GPUs, *effective* ones times suitability.
+    ``suitability`` is relative to ``scale``, the best of the models that the project may have any of: levels do not
+    change, and one tolerance fits all. ``full`` is E, the effective amount at full request; ``weight`` is w, the
+    largest 1; ``turn`` counts from 0, and a turn is shared out when all earlier ones are; ``rank`` counts the ids in
+    order. ``is_cut``: floors on this model could not all be kept; ``lacking`` is how far its reserve exceeds its
+    capacity. Amounts are whole GPUs, *effective* ones times suitability.
     """
 
     project: Ints
@@ -30,12 +32,15 @@ class Program:
     least: Floats
     most: Floats
     previous: Floats
+    scale: Floats
     full: Floats
     weight: Floats
     total: Floats
     granularity: Floats
     turn: Ints
+    rank: Ints
     usable: Floats
+    lacking: Floats
     is_cut: Flags
 
     @property
@@ -90,19 +95,24 @@ def program_of(instance: Instance, bounds: Bounds) -> Program:
     asks = [instance.projects[pid].models[name] for (pid, _), (_, name) in zip(rows, keys, strict=True)]
     cut = {floor.model for floor in bounds.relaxed}
     weight = np.array([instance.rules.weight(project) for project in instance.projects], dtype=float)
+    suitability, most = _floats([ask.suitability for ask in asks]), _floats([bounds.most[key] for key in keys])
+    scale = _best(place, np.where(most > 0, suitability, 0.0), len(weight))
     return Program(
         project=place,
         model=np.array([row[1] for row in rows], dtype=np.intp),
-        suitability=_floats([ask.suitability for ask in asks]),
+        suitability=suitability / scale[place],
         least=_floats([bounds.least[key] for key in keys]),
-        most=_floats([bounds.most[key] for key in keys]),
+        most=most,
         previous=_floats([ask.previous for ask in asks]),
-        full=_floats([_full(project) for project in instance.projects]),
+        scale=scale,
+        full=_floats([_full(project) for project in instance.projects]) / scale,
         weight=weight / weight.max(initial=0.0) if len(weight) else weight,
         total=_floats([bounds.total[project.id] for project in instance.projects]),
         granularity=_floats([project.granularity for project in instance.projects]),
         turn=_turns(instance),
+        rank=np.argsort(np.argsort([project.id for project in instance.projects])),
         usable=_floats([model.usable for model in instance.gpu_models]),
+        lacking=_floats([max(0, model.reserve - model.capacity) for model in instance.gpu_models]),
         is_cut=np.array([model.name in cut for model in instance.gpu_models], dtype=bool),
     )
 
@@ -112,6 +122,13 @@ def _pairs(instance: Instance) -> Any:
     for place, project in enumerate(instance.projects):
         asked = [(-ask.suitability, index[name]) for name, ask in project.models.items()]
         yield from ((place, model) for _worth, model in sorted(asked))
+
+
+def _best(project: Ints, values: Floats, count: int) -> Floats:
+    """The largest value of each project, 1 where there is none above 0."""
+    best = np.zeros(count)
+    np.maximum.at(best, project, values)
+    return np.where(best > 0, best, 1.0)
 
 
 def _full(project: Project) -> float:

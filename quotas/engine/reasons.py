@@ -32,7 +32,8 @@ class Answer:
 
 def summary_of(answer: Answer, place: int) -> str:
     """What the project at this place gets of its full request, in one sentence."""
-    full, exact = float(answer.program.full[place]), float(answer.shares.effective[place])
+    scale = float(answer.program.scale[place])
+    full, exact = float(answer.program.full[place]) * scale, float(answer.shares.effective[place]) * scale
     if full <= 0:
         return "It asks for nothing that it could use."
     if exact >= full * (1 - _SEEN):
@@ -113,13 +114,18 @@ class _Explained:
     def _changed(self, place: int, project: Project) -> Iterator[Reason]:
         """Where the whole GPUs differ from the exact share."""
         exact, entitled = self.answer.shares.effective[place], self.answer.moved.entitlement[place]
+        scale = float(self.answer.program.scale[place])
         if entitled < exact * (1 - _SEEN) - _SEEN:
-            text = f"{exact - entitled:.3g} effective GPUs less than the exact share, so that fewer GPUs move."
-            yield Reason(Why.MOVEMENT, text, None, {"exact": float(exact), "entitlement": float(entitled)})
+            text = (
+                f"{(exact - entitled) * scale:.3g} effective GPUs less than the exact share, so that fewer GPUs move."
+            )
+            yield Reason(
+                Why.MOVEMENT, text, None, {"exact": float(exact) * scale, "entitlement": float(entitled) * scale}
+            )
         if self.effective[place] < entitled - _SEEN:
-            short = entitled - self.effective[place]
+            short = float(entitled - self.effective[place]) * scale
             text = f"GPUs are given in steps of {project.granularity}; {short:.3g} effective GPUs are lost to that."
-            yield Reason(Why.GRANULARITY, text, None, {"granularity": project.granularity, "short": float(short)})
+            yield Reason(Why.GRANULARITY, text, None, {"granularity": project.granularity, "short": short})
 
     def _model(self, pair: int) -> str:
         return self.answer.instance.gpu_models[int(self.answer.program.model[pair])].name

@@ -15,6 +15,9 @@ from quotas.engine.program import Floats, Program
 _CLOSE = 1e-6
 """A fraction so near to a whole granule is one; an amount so near to a bound has reached it."""
 
+_DIGITS = 12
+"""Of two levels that are compared: beyond them lie the errors of the arithmetic, which would decide between equals."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
@@ -71,30 +74,34 @@ class _Hand:
     def raise_to(self, owed: Floats) -> None:
         """Give granules to those below what is owed, the worst first, counted in their own granules."""
         size = self.program.granularity * np.maximum(best_suitability(self.program), _CLOSE)
+        rank = self.program.rank.tolist()
         waiting = [
-            (-(owed[place] - self.effective[place]) / size[place], int(place))
+            (-(owed[place] - self.effective[place]) / size[place], rank[place], int(place))
             for place in np.flatnonzero(owed - self.effective > _CLOSE)
         ]
         heapq.heapify(waiting)
         while waiting:
-            _worst, place = heapq.heappop(waiting)
+            _worst, _rank, place = heapq.heappop(waiting)
             if not self.give(place):
                 continue
             missing = owed[place] - self.effective[place]
             if missing > _CLOSE:
-                heapq.heappush(waiting, (-missing / size[place], place))
+                heapq.heappush(waiting, (-missing / size[place], rank[place], place))
 
     def hand_out(self) -> None:
-        """Give granules to the lowest level of the earliest turn until nobody can take one."""
-        level, turn = level_of(self.program, self.effective), self.program.turn
-        waiting = [(int(turn[place]), float(level[place]), place) for place in range(self.program.projects)]
+        """Give granules to the lowest level of the earliest turn until nobody can take one; among equals, by id."""
+        level, turn, rank = level_of(self.program, self.effective), self.program.turn, self.program.rank.tolist()
+        waiting = [
+            (int(turn[place]), round(float(level[place]), _DIGITS), rank[place], place)
+            for place in range(self.program.projects)
+        ]
         heapq.heapify(waiting)
-        rate = self.program.full * self.program.weight
+        rate = np.where(self.program.full > 0, self.program.full, _CLOSE) * self.program.weight
         while waiting:
-            of_turn, _lowest, place = heapq.heappop(waiting)
+            of_turn, _lowest, _rank, place = heapq.heappop(waiting)
             if self.give(place):
                 reached = min(self.effective[place] / rate[place], 1.0 / self.program.weight[place])
-                heapq.heappush(waiting, (of_turn, float(reached), place))
+                heapq.heappush(waiting, (of_turn, round(float(reached), _DIGITS), rank[place], place))
 
     def give(self, place: int) -> bool:
         """One granule of the best model that has one left, within the project's bounds; whether there was one."""

@@ -116,8 +116,8 @@ class _Writing:
                 project=project.id,
                 level=_round(level[place]),
                 exact_level=_round(answer.shares.level[place]),
-                entitlement=_round(answer.moved.entitlement[place]),
-                effective=_round(effective[place]),
+                entitlement=_times(answer.program.scale[place], answer.moved.entitlement[place]),
+                effective=_times(answer.program.scale[place], effective[place]),
                 summary=summary_of(answer, place),
                 reasons=reasons[place],
             )
@@ -159,3 +159,8 @@ def _first_prices(shares: Shares) -> Floats:
 
 def _round(value: float) -> float:
     return round(float(value), _DIGITS)
+
+
+def _times(scale: float, value: float) -> float:
+    """An amount in the instance's own unit, to as many digits as it has."""
+    return float(f"{_round(value) * float(scale):.12g}")

@@ -96,6 +96,28 @@ def test_equal_projects_get_equal_shares_up_to_a_granule(seed: int) -> None:
         assert one.exact_level == pytest.approx(other.exact_level, abs=1e-6)
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e-3, 1e4])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_unit_of_a_projects_suitabilities_does_not_count(seed: int, unit: float) -> None:
+    document = random_instance(seed, Shape(projects=(2, 20)))
+    before = _plan(document)
+    for part in (part for row in document["projects"][::2] for part in row["models"].values()):
+        part["suitability"] *= unit
+    after = _plan(document)
+    assert after.status == before.status
+    assert after.gap is None
+    exact = [share.exact_level for share in before.projects]
+    assert [share.exact_level for share in after.projects] == pytest.approx(exact, abs=1e-6)
+    assert audit(document, after.document(seconds=0)) == []
+
+
+def test_among_equal_levels_the_first_id_gets_the_rest_wherever_it_stands() -> None:
+    """Levels that differ by an error of the arithmetic only are equal."""
+    rows = [project(name, max_total=size, models={"h100": ask(size)}) for name, size in (("b", 9), ("c", 3), ("a", 9))]
+    given = {row.project: row.gpus for row in _plan(instance(rows, [model(capacity=8)])).quotas}
+    assert given == {"a": 4, "b": 3, "c": 1}
+
+
 def test_a_whole_request_is_met_when_there_is_enough() -> None:
     plan = _plan(instance([project("a"), project("b", tier="high")]))
     assert {row.project: row.gpus for row in plan.quotas} == {"a": 8, "b": 8}
@@ -112,6 +134,10 @@ def test_a_whole_request_is_met_when_there_is_enough() -> None:
         instance([project("a", models={})]),
         instance([project("a", models={"h100": ask(suitability=0.0)})]),
         instance([project("a", max_total=0)]),
+        instance(
+            [project("a", max_total=0, models={"h100": ask(), "a100": ask()}, pinned={"a100": 8})],
+            [model(), model("a100", 0)],
+        ),
         instance([project("a", models={"h100": ask(0)})]),
         instance([project("a", models={"h100": ask(8)}, pinned={"h100": 40})]),
         instance([project("a", tier="low")], churn_tolerance=1.0),
@@ -119,6 +145,7 @@ def test_a_whole_request_is_met_when_there_is_enough() -> None:
 )
 def test_edges_give_an_answer(document: dict[str, Any]) -> None:
     plan = solve(read(document), sha256=digest(document)).plan
+    assert plan.gap is None, "nothing is too small to be solved exactly"
     assert audit(document, plan.document(seconds=0)) == []
 
 

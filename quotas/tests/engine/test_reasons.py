@@ -61,6 +61,15 @@ def test_a_model_that_is_used_up_holds_back() -> None:
     assert "one more GPU of it" in _share(plan, "a").reasons[0].text
 
 
+def test_a_reserve_above_the_capacity_leaves_nothing_to_promise() -> None:
+    """Two more GPUs would all go to the reserve."""
+    models = [model(capacity=2, reserve=5), model("a100", 1)]
+    rows = [project(name, models={"h100": ask(), "a100": ask()}) for name in "ab"]
+    assert _kinds(_plan(instance(rows, models)), "a") == [("capacity", "a100")]
+    models[0]["capacity"] = 4
+    assert _kinds(_plan(instance(rows, models)), "a") == [("capacity", "h100"), ("capacity", "a100")]
+
+
 def test_a_total_holds_back() -> None:
     both = {"h100": ask(8), "a100": ask(8)}
     plan = _plan(instance([project("a", max_total=8, models=both)], [model(), model("a100")]))
