@@ -10,7 +10,7 @@ from typing import Any
 
 from quotas.engine.instance import Instance, Project
 from quotas.engine.plan import SCHEMA, Status, Why
-from quotas.engine.reading import BadInput, Taker, digest, read, shown
+from quotas.engine.reading import BadInput, Taker, digest, one_line, read, shown
 
 _CLOSE = 1e-5
 """Effective GPUs and levels closer than this are equal: a plan's numbers are rounded."""
@@ -56,7 +56,7 @@ def audit(instance_document: Any, plan_document: Any) -> list[str]:
     lines = list(_Audit(instance, plan).lines())
     if plan.sha256 not in ("", digest(instance_document)):
         lines.insert(0, "instance_sha256: the plan was made for another instance")
-    return lines
+    return [one_line(line) for line in lines]
 
 
 def read_plan(document: Any) -> PlanRead:

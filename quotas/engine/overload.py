@@ -178,11 +178,18 @@ def pair_columns(program: Program, pairs: Ints, sign: Floats) -> tuple[Ints, Flo
     return rows.ravel(), values.ravel()
 
 
+class _Silent(highspy.Highs):
+    """The first call of a solver prints its banner, and its constructor makes that call: so this comes before."""
+
+    def enableCallbacks(self) -> None:  # noqa: N802 - the solver's name
+        self.setOptionValue("output_flag", False)
+        super().enableCallbacks()  # type: ignore[no-untyped-call]
+
+
 def quiet_solver() -> highspy.Highs:
     """Without parallel parts, so that the same instance gives the same vertex, byte for byte."""
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver = _Silent()  # type: ignore[no-untyped-call]
     for option, value in (
-        ("output_flag", False),
         ("parallel", "off"),
         ("primal_feasibility_tolerance", TOLERANCE),
         ("dual_feasibility_tolerance", TOLERANCE),

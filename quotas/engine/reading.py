@@ -22,7 +22,7 @@ class Fault:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.text}"
+        return one_line(f"{self.path}: {self.text}")
 
 
 class BadInput(ValueError):
@@ -86,7 +86,7 @@ class Taker:
 
     def text(self, parent: Mapping[str, Any], key: str, path: str) -> str:
         value = self._get(parent, key, path)
-        if isinstance(value, str) and value:
+        if isinstance(value, str) and value and not _has_half(value):
             return value
         self._not(value, f"{path}.{key}", "a text that is not empty")
         return ""
@@ -189,7 +189,7 @@ class _Reader(Taker):
             name: self._ask(self.mapping(asks, name, f"{at}.models"), f"{at}.models.{name}", granularity)
             for name in asks
         }
-        for name in models.keys() - known:
+        for name in (name for name in models if name not in known):
             self.fault(f"{at}.models.{name}", "not among gpu_models")
         project = Project(
             id=self.text(row, "id", at),
@@ -257,8 +257,18 @@ class _Reader(Taker):
 
 def shown(value: Any) -> str:
     """The value as JSON, cut where it is long."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = one_line(json.dumps(value, ensure_ascii=False, default=str))
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def one_line(text: str) -> str:
+    """With every character that does not print, a line's end before all, as its escape."""
+    return "".join(part if part.isprintable() else part.encode("unicode_escape").decode() for part in text)
+
+
+def _has_half(text: str) -> bool:
+    """Half of a surrogate pair is JSON, but no text that a file can hold."""
+    return any("\ud800" <= part <= "\udfff" for part in text)
 
 
 def _is_number(value: Any) -> bool:

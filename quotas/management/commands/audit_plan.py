@@ -4,16 +4,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from quotas.engine.auditing import audit
 from quotas.engine.reading import BadInput
-from quotas.management.commands.solve_allocation import BAD_INPUT, document_of
+from quotas.management.commands.solve_allocation import BAD_INPUT, FileCommand, document_of
 
 
-class Command(BaseCommand):
+class Command(FileCommand):
     help = "Print one line per broken rule. Exit 0: none, 1: some, 2: bad input."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("instance", metavar="IN.json", type=Path)

@@ -1,8 +1,10 @@
 """``manage.py solve_allocation IN.json --out PLAN.json``: the allocation solver on files, without any service."""
 
 import json
+import sys
 import time
 from argparse import ArgumentParser
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,24 @@ from quotas.engine.solving import solve
 BAD_INPUT = 2
 
 
-class Command(BaseCommand):
-    help = "Solve an instance/1 file; write a plan/1 file. Exit 2 for bad input: one line per fault, nothing written."
+class FileCommand(BaseCommand):
+    """Puts the faults of its input on standard error as they are, one a line, without the name of an exception."""
+
     requires_system_checks = ()
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except CommandError as error:
+            is_shell = getattr(self, "_called_from_command_line", False) and not options.get("traceback")
+            if not is_shell or error.returncode != BAD_INPUT:
+                raise
+            self.stderr.write(str(error))
+            sys.exit(BAD_INPUT)
+
+
+class Command(FileCommand):
+    help = "Solve an instance/1 file; write a plan/1 file. Exit 2 for bad input: one line per fault, nothing written."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("instance", metavar="IN.json", type=Path)
@@ -60,12 +77,17 @@ def _solved(document: Any, limit: float | None) -> tuple[Plan, float]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Whole or not at all; what is no plain file, such as ``/dev/stdout``, is written to and not replaced."""
     half = path.with_name(f".{path.name}.part")
     try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_text(f"{text}\n", encoding="utf-8")
+            return
         half.write_text(f"{text}\n", encoding="utf-8")
         half.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            half.unlink()
         raise CommandError(f"--out: {error}", returncode=BAD_INPUT) from error
 
 

@@ -1,13 +1,16 @@
 """The two commands on files: what they write, print and exit with."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from quotas.tests.engine.instances import instance, model, project, random_instance
+from quotas.tests.engine.instances import ask, instance, model, project, random_instance
 
 
 def _file(folder: Path, document: Any, name: str = "in.json") -> Path:
@@ -51,6 +54,41 @@ def test_every_fault_is_a_line_and_nothing_is_written(tmp_path: Path) -> None:
         "$.projects[0].score",
     ]
     assert not (tmp_path / "plan.json").exists()
+
+
+def _run(folder: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own, as a shell sees it."""
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_shell_sees_the_faults_and_nothing_else(tmp_path: Path) -> None:
+    document = instance([project("a", score="high", models={"b\n2": ask()})])
+    ended = _run(tmp_path, "solve_allocation", _file(tmp_path, document), "--out", "plan.json")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert [line.split(":")[0] for line in ended.stderr.splitlines()] == [
+        "$.projects[0].models.b\\n2",
+        "$.projects[0].score",
+    ]
+
+
+def test_a_shell_sees_what_it_asked_for_and_nothing_else(tmp_path: Path) -> None:
+    """Not the solver's banner; and a device is written to, never replaced."""
+    target = tmp_path / "real.json"
+    (tmp_path / "link.json").symlink_to(target)
+    source = _file(tmp_path, instance([project("a")]))
+    ended = _run(tmp_path, "solve_allocation", source, "--out", "link.json", "--explain", "a")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("a: 8 h100")
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads(target.read_text())["status"] == "optimal"
+
+
+def test_a_folder_is_no_place_for_a_plan(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    source = _file(tmp_path, instance([]))
+    assert _refused("solve_allocation", source, "--out", tmp_path / "folder").returncode == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "in.json"]
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema": NaN}', "\ufeff[]"])

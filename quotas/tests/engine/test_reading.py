@@ -63,6 +63,7 @@ _FAULTS: list[tuple[Change, str, str]] = [
     (_set("rules", "churn_tolerance", to=1.1), "$.rules.churn_tolerance", "1.1 is not from 0 to 1"),
     (_drop("rules", "score_weight", "slope"), "$.rules.score_weight.slope", "missing"),
     (_set("projects", 1, "id", to="a"), "$.projects[1].id", '"a" is there twice'),
+    (_set("projects", 0, "id", to="\ud800"), "$.projects[0].id", "is not a text"),
     (_set("projects", 0, "id", to=5), "$.projects[0].id", "5 is not a text"),
     (_set("projects", 0, "tier", to="top"), "$.projects[0].tier", '"top" is not in rules.tier_weight'),
     (_set("projects", 0, "score", to=-60), "$.projects[0].score", "gives a weight that is not above 0"),
