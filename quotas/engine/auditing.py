@@ -14,6 +14,17 @@ from quotas.engine.reading import BadInput, Taker, digest, one_line, read, shown
 
 _CLOSE = 1e-5
 """Effective GPUs and levels closer than this are equal: a plan's numbers are rounded."""
+_FINE = 1e-9
+"""Where a GPU is worth next to nothing, amounts are told apart down to this."""
+
+_UNIQUE = {
+    "quotas": ("project", "model"),
+    "projects": ("project",),
+    "models": ("model",),
+    "relaxed_floors": ("project", "model"),
+    "exceptions": ("project",),
+}
+"""What names a row of each list of the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +59,9 @@ class PlanRead:
     relaxed: dict[tuple[str, str], tuple[int, int, int]]
     exceptions: dict[str, str]
     churn: tuple[int, int]
+    tolerance_used: float
+    lowest: tuple[float | None, float | None]
+    has_gap: bool
 
 
 def audit(instance_document: Any, plan_document: Any) -> list[str]:
@@ -72,7 +86,9 @@ class _Reader(Taker):
     def plan(self, document: Any) -> PlanRead | None:
         if not self.schema(document, SCHEMA):
             return None
-        churn = self.mapping(document, "churn", "$")
+        churn, fairness = self.mapping(document, "churn", "$"), self.mapping(document, "fairness", "$")
+        for key, names in _UNIQUE.items():
+            self._once(document, key, names)
         return PlanRead(
             status=self._status(document),
             sha256=document.get("instance_sha256") or "",
@@ -97,7 +113,24 @@ class _Reader(Taker):
                 for at, row in self.rows(document, "exceptions", "$")
             },
             churn=(self.count(churn, "moved_gpus", "$.churn"), self.count(churn, "taken_gpus", "$.churn")),
+            tolerance_used=self.number(churn, "tolerance_used", "$.churn"),
+            lowest=(self._level(fairness, "min_exact_level"), self._level(fairness, "min_level")),
+            has_gap="gap" in document and self.number(document, "gap", "$") >= 0,
         )
+
+    def _once(self, document: Any, key: str, names: tuple[str, ...]) -> None:
+        """A second row of the same name would hide the first."""
+        seen: set[str] = set()
+        rows = document.get(key)
+        for index, row in enumerate(rows if isinstance(rows, list) else []):
+            name = shown([row.get(part) for part in names]) if isinstance(row, dict) else None
+            if name in seen:
+                self.fault(f"$.{key}[{index}]", f"{name} is there twice")
+            seen |= {name} if name else set()
+
+    def _level(self, fairness: Any, key: str) -> float | None:
+        """Null where no project can use anything."""
+        return None if fairness.get(key, 0) is None else self.number(fairness, key, "$.fairness")
 
     def _status(self, document: Any) -> Status:
         value = self.text(document, "status", "$")
@@ -110,8 +143,6 @@ class _Reader(Taker):
         quotas: dict[tuple[str, str], Given] = {}
         for at, row in self.rows(document, "quotas", "$"):
             pair = (self.text(row, "project", at), self.text(row, "model", at))
-            if pair in quotas:
-                self.fault(at, f"{pair[0]} and {pair[1]} are there twice")
             quotas[pair] = Given(*(self.count(row, key, at) for key in ("gpus", "guaranteed", "limit")))
         return quotas
 
@@ -132,6 +163,9 @@ class _Audit:
         self.instance = instance
         self.plan = plan
         self.kept = dict(_kept_floors(instance))
+        weights = {project.id: instance.rules.weight(project) for project in instance.projects}
+        largest = max(weights.values(), default=1.0)
+        self.weight = {name: weight / largest for name, weight in weights.items()}
 
     def lines(self) -> Iterator[str]:
         yield from self._unknown()
@@ -148,6 +182,7 @@ class _Audit:
         yield from self._left()
         yield from self._exceptions()
         yield from self._churn()
+        yield from self._fairness()
 
     def gpus(self, project: str, model: str) -> int:
         given = self.plan.quotas.get((project, model))
@@ -157,8 +192,11 @@ class _Audit:
         asked = {(project.id, model) for project in self.instance.projects for model in project.models}
         for project, model in sorted(self.plan.quotas.keys() - asked):
             yield f"{project}, {model}: the project does not ask for this model"
-        for name in sorted(self.plan.projects.keys() - {project.id for project in self.instance.projects}):
+        names = self.plan.projects.keys() | self.plan.exceptions.keys()
+        for name in sorted(names - {project.id for project in self.instance.projects}):
             yield f"{name}: no project of the instance"
+        for name in sorted(self.plan.models.keys() - {model.name for model in self.instance.gpu_models}):
+            yield f"{name}: no GPU model of the instance"
 
     def _capacity(self) -> Iterator[str]:
         given: Counter[str] = Counter()
@@ -212,13 +250,17 @@ class _Audit:
                 yield f"{pair[0]}, {pair[1]}: relaxed floor {self.plan.relaxed.get(pair)}, not {expected.get(pair)}"
         if bool(expected) != (self.plan.status is Status.INFEASIBLE_FLOORS):
             yield f"status: {self.plan.status} with {len(expected)} relaxed floors"
+        if self.plan.status is Status.FEASIBLE and not self.plan.has_gap:
+            yield "status: feasible without a gap"
+        if self.plan.status is Status.OPTIMAL and self.plan.has_gap:
+            yield "status: optimal with a gap"
 
     def _numbers(self, project: Project, stated: Stated) -> Iterator[str]:
         """Effective amount and levels belong to the GPUs given."""
         effective = sum(ask.suitability * self.gpus(project.id, name) for name, ask in project.models.items())
         if abs(effective - stated.effective) > _CLOSE:
             yield f"{project.id}: effective {stated.effective}, not {effective}"
-        full, weight = _full(project), self._weight(project)
+        full, weight = _full(project), self.weight[project.id]
         level = min(effective / (full * weight), 1 / weight) if full > 0 else 0.0
         if abs(level - stated.level) > _CLOSE * (1 + level):
             yield f"{project.id}: level {stated.level}, not {level}"
@@ -233,15 +275,15 @@ class _Audit:
 
     def _entitlement(self, project: Project, stated: Stated) -> Iterator[str]:
         worths = [ask.suitability for name, ask in project.models.items() if project.pinned.get(name, ask.max) > 0]
-        missing = stated.entitlement - stated.effective
-        if missing <= project.granularity * max(worths, default=0.0) + _CLOSE:
+        missing, close = stated.entitlement - stated.effective, max(_FINE, _CLOSE * max(worths, default=0.0))
+        if missing <= project.granularity * max(worths, default=0.0) + close:
             if project.id in self.plan.exceptions:
                 yield f"{project.id}: named as an exception, but within one granule of its entitlement"
         elif project.granularity == 1:
             yield f"{project.id}: {missing} effective GPUs below its entitlement, more than one GPU"
         elif project.id not in self.plan.exceptions:
             yield f"{project.id}: {missing} effective GPUs below its entitlement and not named as an exception"
-        elif missing > project.granularity * sum(worths) + _CLOSE:
+        elif missing > project.granularity * sum(worths) + close:
             yield f"{project.id}: {missing} effective GPUs below its entitlement, more than a granule of each model"
 
     def _exceptions(self) -> Iterator[str]:
@@ -274,10 +316,21 @@ class _Audit:
         expected = (sum(map(abs, changes)), sum(-change for change in changes if change < 0))
         if expected != self.plan.churn:
             yield f"churn: moved and taken {self.plan.churn}, not {expected}"
+        if not -_CLOSE <= self.plan.tolerance_used <= self.instance.rules.churn_tolerance + _CLOSE:
+            yield f"churn: tolerance_used {self.plan.tolerance_used}, not within {self.instance.rules.churn_tolerance}"
 
-    def _weight(self, project: Project) -> float:
-        rules = self.instance.rules
-        return rules.weight(project) / max(rules.weight(other) for other in self.instance.projects)
+    def _fairness(self) -> Iterator[str]:
+        """The lowest levels are those of the projects that can use anything."""
+        able = [project.id for project in self.instance.projects if _full(project) > 0]
+        stated = [self.plan.projects[name] for name in able if name in self.plan.projects]
+        lowest = (
+            min((row.exact_level for row in stated), default=None),
+            min((row.level for row in stated), default=None),
+        )
+        for name, said, found in zip(("min_exact_level", "min_level"), self.plan.lowest, lowest, strict=True):
+            is_same = said is found if said is None or found is None else abs(said - found) <= _CLOSE * (1 + found)
+            if not is_same:
+                yield f"fairness: {name} {said}, not {found}"
 
 
 def _total(project: Project) -> int:

@@ -19,6 +19,8 @@ from quotas.engine.rounding import Rounded, round_down_and_hand_out
 
 _DIGITS = 9
 """Of the plan's numbers: beyond them lie the errors of the arithmetic."""
+_SEEN = 1e-6
+"""A fair share below this is nothing, so no part of it is foregone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +137,11 @@ class _Writing:
     def _churn(self) -> Churn:
         program, shares, moved = self.answer.program, self.answer.shares, self.answer.moved
         change = self.answer.gpus - program.previous
-        has = shares.effective > 0
-        foregone = 1.0 - moved.entitlement[has] / shares.effective[has]
+        has = shares.effective > _SEEN
+        foregone = float((1.0 - moved.entitlement[has] / shares.effective[has]).max(initial=0.0))
+        used = min(max(0.0, foregone), self.answer.instance.rules.churn_tolerance)
         taken = float(np.maximum(0.0, -change).sum())
-        return Churn(int(np.abs(change).sum()), int(taken), _round(max(0.0, float(foregone.max(initial=0.0)))))
+        return Churn(int(np.abs(change).sum()), int(taken), _round(used))
 
     def _fairness(self) -> Fairness:
         program, can = self.answer.program, self.answer.program.full > 0

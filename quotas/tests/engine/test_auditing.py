@@ -81,6 +81,13 @@ _BROKEN: list[tuple[Change, str]] = [
     (lambda plan: plan["churn"].update(moved_gpus=0), "churn: "),
     (lambda plan: plan.update(instance_sha256="0" * 64), "made for another instance"),
     (_give_nothing, "could take 1 more"),
+    (lambda plan: plan["exceptions"].append({"project": "zz", "reason": "granularity"}), "zz: no project"),
+    (lambda plan: plan["models"].append({"model": "t4", "usable": 4, "given": 0}), "t4: no GPU model"),
+    (lambda plan: plan["fairness"].update(min_exact_level=0.9), "fairness: min_exact_level 0.9"),
+    (lambda plan: plan["fairness"].update(min_level=None), "fairness: min_level None"),
+    (lambda plan: plan["churn"].update(tolerance_used=0.3), "churn: tolerance_used 0.3, not within 0.0"),
+    (lambda plan: plan.update(status="feasible"), "status: feasible without a gap"),
+    (lambda plan: plan.update(status="optimal", gap=0.1), "status: optimal with a gap"),
 ]
 
 
@@ -110,6 +117,11 @@ def test_too_many_exceptions_and_too_large_ones(document: dict[str, Any], plan: 
         (lambda plan: plan.update(status="fine"), "$.status"),
         (lambda plan: plan.pop("quotas"), "$.quotas"),
         (lambda plan: plan["quotas"].append(plan["quotas"][0]), "$.quotas[7]"),
+        (lambda plan: plan["projects"].append(plan["projects"][0]), "$.projects[6]"),
+        (lambda plan: plan["models"].append(plan["models"][0]), "$.models[3]"),
+        (lambda plan: plan["relaxed_floors"].append(plan["relaxed_floors"][0]), "$.relaxed_floors[1]"),
+        (lambda plan: plan["exceptions"].extend([{"project": "n", "reason": "granularity"}] * 2), "$.exceptions[1]"),
+        (lambda plan: plan["fairness"].pop("min_level"), "$.fairness.min_level"),
         (lambda plan: plan["projects"][0].update(level="high"), "$.projects[0].level"),
     ],
 )
@@ -118,6 +130,26 @@ def test_what_is_no_plan_is_refused(document: dict[str, Any], plan: dict[str, An
     with pytest.raises(BadInput) as refusal:
         audit(document, plan)
     assert path in [fault.path for fault in refusal.value.faults]
+
+
+def test_where_a_gpu_is_worth_little_a_granule_is_still_one() -> None:
+    document = instance([project("a", models={"h100": ask(8, suitability=1e-6)})])
+    plan = solve(read(document), sha256=digest(document)).plan.document(seconds=0)
+    assert audit(document, plan) == []
+    _quota(plan, "a").update(gpus=0, guaranteed=0)
+    _share(plan, "a").update(effective=0.0, level=0.0)
+    assert "a: 8e-06 effective GPUs below its entitlement, more than one GPU" in audit(document, plan)
+
+
+def test_an_answer_within_a_rounding_error_of_a_granule_is_no_exception() -> None:
+    """Nine digits of what little a node is worth."""
+    row = project(
+        "a", granularity=8, max_total=16, models={"h100": ask(8, suitability=1e-5), "a100": ask(8, suitability=1e-5)}
+    )
+    document = instance([row], [model(capacity=7), model("a100", 2)])
+    plan = solve(read(document), sha256=digest(document)).plan
+    assert plan.exceptions == ("a",)
+    assert audit(document, plan.document(seconds=0)) == []
 
 
 def test_no_document_is_no_plan(document: dict[str, Any]) -> None:

@@ -33,6 +33,14 @@ def test_random_plans_pass_their_audit(seed: int) -> None:
     assert audit(document, plan.document(seconds=0)) == []
 
 
+@pytest.mark.parametrize("seed", [34, 84, 180])
+def test_no_part_of_a_share_of_nothing_is_foregone(seed: int) -> None:
+    """Without tolerance nobody misses anything, however small the error that its share consists of."""
+    document = random_instance(seed)
+    document["rules"]["churn_tolerance"] = 0.0
+    assert _plan(document).churn.tolerance_used == 0
+
+
 @pytest.mark.parametrize("seed", range(15))
 def test_the_same_instance_gives_the_same_plan(seed: int) -> None:
     document = random_instance(seed)
