@@ -129,9 +129,9 @@ def watches(researcher: Visitor, job: str) -> None:
 
 
 def sees_hours(researcher: Visitor, address: str) -> None:
-    """The project's page counts the GPU time of the job."""
+    """The project's cost counts the GPU time of the job."""
     page = researcher.page
-    researcher.goes_to(address)
+    researcher.goes_to(f"{address.rstrip('/')}/cost")
     hours = page.locator("section").filter(has=page.get_by_role("heading", name="GPU-hours", exact=True))
     words = str(hours.locator(".help").text_content())
     counted = re.match(r"(?:<\s)?([0-9.]+) in 14 days", words)
