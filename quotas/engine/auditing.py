@@ -1,14 +1,17 @@
 """The plan audit: does this plan keep the rules of this instance, however it was made?
 
-Works on the two documents, with arithmetic of its own: nothing of the solver but the reading of the instance is used.
+Works on the two documents, with arithmetic of its own: of the solver, only the reading of the instance is used.
 """
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from quotas.engine.instance import Instance, Project
+from quotas.engine.auditing_shares import Row, broken_shares, full_of, total_of
+from quotas.engine.errors import Unsolved
+from quotas.engine.instance import Instance, Project, TierOrder
 from quotas.engine.plan import SCHEMA, Status, Why
 from quotas.engine.reading import BadInput, Taker, digest, one_line, read, shown
 
@@ -183,6 +186,10 @@ class _Audit:
         yield from self._exceptions()
         yield from self._churn()
         yield from self._fairness()
+        if not self.plan.has_gap and all(project.id in self.plan.projects for project in self.instance.projects):
+            rows = [self._row(project) for project in self.instance.projects]
+            with suppress(Unsolved):  # what numbers of too different a size hide is not called broken
+                yield from broken_shares(rows, {model.name: model.usable for model in self.instance.gpu_models})
 
     def gpus(self, project: str, model: str) -> int:
         given = self.plan.quotas.get((project, model))
@@ -219,8 +226,8 @@ class _Audit:
             if gpus > most:
                 yield f"{project.id}, {name}: {gpus} GPUs, above the maximum of {most}"
         total = sum(self.gpus(project.id, name) for name in project.models)
-        if total > _total(project):
-            yield f"{project.id}: {total} GPUs in all, above the total of {_total(project)}"
+        if total > total_of(project):
+            yield f"{project.id}: {total} GPUs in all, above the total of {total_of(project)}"
 
     def _labels(self, project: Project) -> Iterator[str]:
         """Guaranteed part and limit of each pair."""
@@ -260,7 +267,7 @@ class _Audit:
         effective = sum(ask.suitability * self.gpus(project.id, name) for name, ask in project.models.items())
         if abs(effective - stated.effective) > _CLOSE:
             yield f"{project.id}: effective {stated.effective}, not {effective}"
-        full, weight = _full(project), self.weight[project.id]
+        full, weight = full_of(project), self.weight[project.id]
         level = min(effective / (full * weight), 1 / weight) if full > 0 else 0.0
         if abs(level - stated.level) > _CLOSE * (1 + level):
             yield f"{project.id}: level {stated.level}, not {level}"
@@ -293,6 +300,27 @@ class _Audit:
             if reason != Why.GRANULARITY:
                 yield f"{name}: an exception for {shown(reason)}, not granularity"
 
+    def _row(self, project: Project) -> Row:
+        """What the exact levels are judged by, in GPUs of the project's best model."""
+        rules, full, weight = self.instance.rules, full_of(project), self.weight[project.id]
+        most = {
+            name: project.pinned.get(name, ask.max if ask.suitability else 0) for name, ask in project.models.items()
+        }
+        best = max((ask.suitability for name, ask in project.models.items() if most[name]), default=0.0) or 1.0
+        order = -rules.tier_weight[project.tier] if rules.tier_order is TierOrder.STRICT else 0.0
+        return Row(
+            project.id,
+            (not rules.guarantee[project.tier], order),
+            self.plan.projects[project.id].exact_level if full else 0.0,
+            1 / weight if full else 0.0,
+            full * weight / best,
+            total_of(project),
+            {
+                name: (ask.suitability / best, self.kept[project.id, name], most[name])
+                for name, ask in project.models.items()
+            },
+        )
+
     def _left(self) -> Iterator[str]:
         """No project could take one more granule."""
         left = {model.name: model.usable for model in self.instance.gpu_models}
@@ -300,7 +328,7 @@ class _Audit:
             left[model] = left.get(model, 0) - quota.gpus
         for project in self.instance.projects:
             size = project.granularity
-            room = _total(project) - sum(self.gpus(project.id, name) for name in project.models)
+            room = total_of(project) - sum(self.gpus(project.id, name) for name in project.models)
             for name, ask in project.models.items():
                 most = project.pinned.get(name, ask.max)
                 fits = self.gpus(project.id, name) + size <= most and size <= min(room, left[name])
@@ -321,7 +349,7 @@ class _Audit:
 
     def _fairness(self) -> Iterator[str]:
         """The lowest levels are those of the projects that can use anything."""
-        able = [project.id for project in self.instance.projects if _full(project) > 0]
+        able = [project.id for project in self.instance.projects if full_of(project) > 0]
         stated = [self.plan.projects[name] for name in able if name in self.plan.projects]
         lowest = (
             min((row.exact_level for row in stated), default=None),
@@ -331,19 +359,6 @@ class _Audit:
             is_same = said is found if said is None or found is None else abs(said - found) <= _CLOSE * (1 + found)
             if not is_same:
                 yield f"fairness: {name} {said}, not {found}"
-
-
-def _total(project: Project) -> int:
-    return max(project.max_total, sum(project.pinned.values()))
-
-
-def _full(project: Project) -> float:
-    """E: GPU by GPU would be slow; the best models first, as many as the total holds."""
-    room, amount = project.max_total, 0.0
-    for worth, most in sorted(((ask.suitability, ask.max) for ask in project.models.values()), reverse=True):
-        amount += worth * min(most, room)
-        room -= min(most, room)
-    return amount
 
 
 def _kept_floors(instance: Instance) -> Iterator[tuple[tuple[str, str], int]]:

@@ -8,7 +8,7 @@ import pytest
 from quotas.engine.auditing import audit
 from quotas.engine.reading import BadInput, digest, read
 from quotas.engine.solving import solve
-from quotas.tests.engine.instances import ask, instance, model, project
+from quotas.tests.engine.instances import Shape, ask, instance, model, project, random_instance
 
 Change = Callable[[dict[str, Any]], Any]
 
@@ -150,6 +150,41 @@ def test_an_answer_within_a_rounding_error_of_a_granule_is_no_exception() -> Non
     plan = solve(read(document), sha256=digest(document)).plan
     assert plan.exceptions == ("a",)
     assert audit(document, plan.document(seconds=0)) == []
+
+
+def _shared(shares: dict[str, int], level: Callable[[int], float]) -> list[str]:
+    """The audit of a plan for three alike on 12 GPUs, 8 asked by each, made elsewhere."""
+    document = instance([project(name) for name in shares], [model(capacity=12)])
+    plan = solve(read(document), sha256=digest(document)).plan.document(seconds=0)
+    for name, gpus in shares.items():
+        _quota(plan, name).update(gpus=gpus, guaranteed=gpus)
+        _share(plan, name).update(effective=gpus, level=gpus / 8, entitlement=gpus, exact_level=level(gpus))
+    lowest = min(shares.values())
+    plan["fairness"] = {"min_exact_level": level(lowest), "min_level": lowest / 8, "p10_level": lowest / 8}
+    return audit(document, plan)
+
+
+def test_an_unfair_plan_is_found_though_its_numbers_agree() -> None:
+    assert _shared({"a": 4, "b": 4, "c": 4}, lambda gpus: gpus / 8) == []
+    lines = _shared({"a": 6, "b": 3, "c": 3}, lambda gpus: gpus / 8)
+    assert lines
+    assert all("exact_level 0.375 could be higher at no lower one's cost" in line for line in lines)
+    assert any("exact_level 0.0 could be higher" in line for line in _shared({"a": 4, "b": 4, "c": 4}, lambda _: 0.0))
+
+
+def test_levels_that_cannot_be_had_together_are_found(document: dict[str, Any], plan: dict[str, Any]) -> None:
+    lines = _shared({"a": 4, "b": 4, "c": 4}, lambda _gpus: 0.51)
+    assert "exact_level: 0.24 GPUs are lacking for all levels together" in lines
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_level_moved_from_one_project_to_another_is_found(seed: int) -> None:
+    document = random_instance(seed, Shape(projects=(2, 12), models=(1, 4), tolerance=(0.0,)))
+    plan = solve(read(document), sha256=digest(document)).plan.document(seconds=0)
+    row = max(plan["projects"], key=lambda share: share["exact_level"])
+    row["exact_level"] *= 0.8
+    found = [line for line in audit(document, plan) if "could be higher" in line]
+    assert bool(found) == (row["exact_level"] > 0), "it could have what it has"
 
 
 def test_no_document_is_no_plan(document: dict[str, Any]) -> None:
