@@ -19,8 +19,8 @@ _SAME = 1e-6
 """Levels closer than this, relatively, are one: they are rounded."""
 _SEEN = 0.02
 """GPUs of the best model; less is the sum of many rounded numbers."""
-_ROUNDED = 1e-6
-"""Part of an amount that may be lost in writing its level."""
+_ROUNDED = 1e-5
+"""Part of all amounts that may be lost in writing levels, and then be found by one project."""
 _ERROR = 1e-9
 """Of an amount that is held, so that there is a point to start from."""
 
