@@ -3,9 +3,11 @@
 import dataclasses
 from typing import Any
 
+import highspy
 import pytest
 
 from quotas.engine.auditing import audit
+from quotas.engine.overload import quiet_solver
 from quotas.engine.reading import digest, read
 from quotas.engine.solving import Warm, solve
 from quotas.tests.engine.instances import Shape, ask, instance, model, project, random_instance
@@ -214,3 +216,18 @@ def test_a_plan_is_a_value() -> None:
     plan = _plan(instance([project("a")]))
     with pytest.raises(dataclasses.FrozenInstanceError):
         plan.status = "feasible"
+
+
+def test_numbers_that_defeat_the_solver_give_a_greedy_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real solver, allowed no step at all."""
+
+    def tired() -> highspy.Highs:
+        solver = quiet_solver()
+        solver.setOptionValue("simplex_iteration_limit", 0)
+        return solver
+
+    monkeypatch.setattr("quotas.engine.overload.quiet_solver", tired)
+    document = instance([project("a"), project("b")], [model(capacity=10)])
+    plan = _plan(document)
+    assert plan.status == "feasible"
+    assert audit(document, plan.document(seconds=0)) == []
