@@ -1,7 +1,6 @@
 """A bulk change with what undoes it. The rules are the registry's."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 from django.utils.translation import gettext as _
 
@@ -11,11 +10,9 @@ from kernel import clock
 from kernel.errors import Conflict, NotFound
 from kernel.unit import unit_of_work
 from portal.models import BulkChange
+from portal.pages.undo import KEPT, UNDO_WITHIN
 from projects.facts import Facts
 from projects.services import EditAsked, projects_edit_many
-
-UNDO_WITHIN = timedelta(hours=1)
-KEPT = timedelta(days=1)
 
 
 def stated(field: str, value: str | None) -> Facts:

@@ -1,7 +1,6 @@
 """Saving, changing, deleting and copying views. A person's views change one at a time: their row is the lock."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, TypedDict
 
 from django.db.models import Max, QuerySet
@@ -13,14 +12,12 @@ from kernel import audit, clock
 from kernel.errors import Conflict, Invalid, NotFound
 from kernel.unit import lock, unit_of_work
 from portal.models import DefaultView, SavedView
+from portal.pages.undo import KEPT, UNDO_WITHIN
 from portal.pages.views.address import checked
 from portal.pages.views.policies import require_change, visible_to
 
 MAX_NAME = 80
 MOST_VIEWS = 50
-UNDO_WITHIN = timedelta(hours=1)
-KEPT = timedelta(days=1)
-"""For so long the row of a deleted view stays."""
 
 
 @dataclass(frozen=True, slots=True)

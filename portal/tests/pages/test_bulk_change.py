@@ -18,7 +18,8 @@ from kernel.errors import Conflict, Invalid, LockTimeout, NotFound, PortalError
 from kernel.models import AuditEntry
 from kernel.unit import unit_of_work
 from portal.models import BulkChange
-from portal.pages.bulk.services import UNDO_WITHIN, bulk_change, bulk_undo, stated
+from portal.pages.bulk.services import bulk_change, bulk_undo, stated
+from portal.pages.undo import UNDO_WITHIN
 from portal.tests.pages.crowd import crowd
 from projects.content import content_hash
 from projects.errors import ManyRefused

@@ -11,6 +11,7 @@ from kernel import clock
 from kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from kernel.models import AuditEntry
 from portal.models import SavedView
+from portal.pages.undo import KEPT, UNDO_WITHIN
 from portal.pages.views import services
 from portal.pages.views.services import MOST_VIEWS
 from portal.tests.pages.saved import current, page, page_after, save
@@ -174,10 +175,10 @@ def test_what_was_deleted_long_ago_or_is_replaced_does_not_come_back(freeze: Any
     save(owner)
     with pytest.raises(Conflict, match="again by now"):
         services.view_restore(actor=owner, view_id=view.pk)
-    freeze(clock.now() + services.UNDO_WITHIN * 1.01)
+    freeze(clock.now() + UNDO_WITHIN * 1.01)
     with pytest.raises(Conflict, match="hour"):
         services.view_restore(actor=owner, view_id=view.pk)
-    freeze(clock.now() + services.KEPT)
+    freeze(clock.now() + KEPT)
     save(owner, "Later")
     assert not SavedView.objects.filter(pk=view.pk).exists()
 
