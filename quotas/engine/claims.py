@@ -52,7 +52,7 @@ class Checker:
         self._granules = program.models * program.granularity
         self.lp = lp
         self.claims = Claims(used_up=set(np.flatnonzero(program.is_cut).tolist()))
-        self._rank = np.arange(program.pairs) - np.searchsorted(program.project, program.project, side="left")
+        self._rank = program.before(np.ones(program.pairs)).astype(np.intp)
 
     def full(self, asking: Asking) -> None:
         """Note what would help those who have all they can attain."""

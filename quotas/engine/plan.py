@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from quotas.engine.floors import Relaxed
+
 SCHEMA = "plan/1"
 
 
@@ -96,15 +98,6 @@ class ModelUse:
 
 
 @dataclass(frozen=True, slots=True)
-class RelaxedFloor:
-    project: str
-    model: str
-    floor: int
-    given: int
-    shortfall: int
-
-
-@dataclass(frozen=True, slots=True)
 class Churn:
     """GPUs given or taken against the previous quotas, those taken, and the largest part of a fair share foregone for
     it.
@@ -133,7 +126,7 @@ class Plan:
     quotas: tuple[Quota, ...]
     projects: tuple[ProjectShare, ...]
     models: tuple[ModelUse, ...]
-    relaxed_floors: tuple[RelaxedFloor, ...]
+    relaxed_floors: tuple[Relaxed, ...]
     churn: Churn
     fairness: Fairness
     exceptions: tuple[str, ...]
@@ -151,7 +144,7 @@ class Plan:
             "quotas": [asdict(quota) for quota in self.quotas],
             "projects": [share.document() for share in self.projects],
             "models": [asdict(model) for model in self.models],
-            "relaxed_floors": [asdict(floor) for floor in self.relaxed_floors],
+            "relaxed_floors": [{**asdict(cut), "shortfall": cut.shortfall} for cut in self.relaxed_floors],
             "churn": asdict(self.churn),
             "fairness": asdict(self.fairness),
             "exceptions": [{"project": name, "reason": str(Why.GRANULARITY)} for name in self.exceptions],

@@ -70,6 +70,10 @@ class Program:
         """What an allocation is worth to each project."""
         return self.by_project(self.suitability * gpus)
 
+    def first_pairs(self) -> list[int]:
+        """Where each project's pairs begin, and at the end where the last one's end."""
+        return [int(place) for place in np.searchsorted(self.project, np.arange(self.projects + 1))]
+
     def before(self, values: Floats, order: Ints | None = None) -> Floats:
         """For each pair, the sum of the values of its project's earlier pairs, in this order or in ours."""
         project = self.project if order is None else self.project[order]

@@ -7,8 +7,6 @@ bottleneck, or a bound of its own whose rise would let it attain more than it wa
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from quotas.engine.fairness import Bottleneck, Shares
 from quotas.engine.instance import Instance, Project
 from quotas.engine.movement import Moved
@@ -61,7 +59,7 @@ class _Explained:
         return cls(
             answer,
             {int(place): found for found in answer.shares.bottlenecks for place in found.blocked},
-            np.searchsorted(program.project, np.arange(program.projects + 1)).tolist(),
+            program.first_pairs(),
             program.effective(answer.gpus),
             program.effective(program.least),
         )

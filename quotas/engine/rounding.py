@@ -69,7 +69,7 @@ class _Hand:
         self.left = (program.usable - program.by_model(self.gpus)).tolist()
         self.room = (program.total - program.by_project(self.gpus)).tolist()
         self.effective = program.effective(self.gpus)
-        self.first = np.searchsorted(program.project, np.arange(program.projects + 1)).tolist()
+        self.first = program.first_pairs()
 
     def raise_to(self, owed: Floats) -> None:
         """Give granules to those below what is owed, the worst first, counted in their own granules."""

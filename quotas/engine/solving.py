@@ -12,7 +12,7 @@ from quotas.engine.greedy import gap_to_bound, greedy
 from quotas.engine.instance import Instance
 from quotas.engine.movement import least_movement
 from quotas.engine.overload import OverloadProgram
-from quotas.engine.plan import Churn, Fairness, ModelUse, Plan, ProjectShare, Quota, RelaxedFloor, Status
+from quotas.engine.plan import Churn, Fairness, ModelUse, Plan, ProjectShare, Quota, Status
 from quotas.engine.program import Floats, program_of
 from quotas.engine.reasons import Answer, reasons_of, summary_of
 from quotas.engine.rounding import Rounded, round_down_and_hand_out
@@ -81,9 +81,7 @@ class _Writing:
             quotas=tuple(self._quotas()),
             projects=self._shares(),
             models=self._models(),
-            relaxed_floors=tuple(
-                RelaxedFloor(cut.project, cut.model, cut.floor, cut.given, cut.shortfall) for cut in self.bounds.relaxed
-            ),
+            relaxed_floors=self.bounds.relaxed,
             churn=self._churn(),
             fairness=self._fairness(),
             exceptions=tuple(projects[place].id for place in self.rounded.exceptions),
