@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from kernel.documents import digest
 from quotas.engine.auditing import audit
 from quotas.engine.fairness import fair_shares
 from quotas.engine.floors import bounds_of
 from quotas.engine.instance import Instance
 from quotas.engine.overload import OverloadProgram, quiet_solver
 from quotas.engine.program import Program, program_of
-from quotas.engine.reading import digest, read
+from quotas.engine.reading import read
 from quotas.engine.solving import Solved, solve
 from quotas.tests.engine.instances import Shape, random_instance
 

@@ -9,11 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from kernel.documents import BadInput, Taker, digest, one_line, shown
 from quotas.engine.auditing_shares import Row, broken_shares, full_of, total_of
 from quotas.engine.errors import Unsolved
 from quotas.engine.instance import Instance, Project, TierOrder
 from quotas.engine.plan import SCHEMA, Status, Why
-from quotas.engine.reading import BadInput, Taker, digest, one_line, read, shown
+from quotas.engine.reading import read
 
 _CLOSE = 1e-5
 """Effective GPUs and levels closer than this are equal: a plan's numbers are rounded."""

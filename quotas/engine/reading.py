@@ -1,50 +1,12 @@
 """``instance/1``: from the file's document to an ``Instance``, with every fault named by its JSON path. Pure."""
 
-import hashlib
-import json
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kernel.documents import LARGEST_COUNT, BadInput, Taker, is_number, shown
 from quotas.engine.instance import SCHEMA, Ask, GpuModel, Instance, Project, Rules, ScoreWeight, TierOrder
 
 GRANULARITIES = (1, 8)
-MOST_GPUS = 10**7
-"""Bounds every count, so that sums stay exact in a float."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing that cannot be taken: where in the document, and why."""
-
-    path: str
-    text: str
-
-    def __str__(self) -> str:
-        return one_line(f"{self.path}: {self.text}")
-
-
-class BadInput(ValueError):
-    """The document is no instance (or no plan); ``faults`` names everything that is wrong with it."""
-
-    def __init__(self, faults: list[Fault]) -> None:
-        super().__init__("\n".join(map(str, faults)))
-        self.faults = faults
-
-
-def parse(text: str) -> Any:
-    """JSON as it is meant: no key twice, no NaN. Raises ``BadInput``."""
-    try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_finite)
-    except (ValueError, RecursionError) as error:
-        raise BadInput([Fault("$", f"not JSON: {error}")]) from error
-
-
-def digest(document: Any) -> str:
-    """SHA-256 over the document in canonical form: sorted keys, no blanks."""
-    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read(document: Any) -> Instance:
@@ -54,83 +16,6 @@ def read(document: Any) -> Instance:
     if reader.faults:
         raise BadInput(reader.faults)
     return instance
-
-
-class Taker:
-    """Takes values out of a document and notes what is wrong with them; it goes on, to find every fault."""
-
-    def __init__(self) -> None:
-        self.faults: list[Fault] = []
-
-    def fault(self, path: str, text: str) -> None:
-        self.faults.append(Fault(path, text))
-
-    def mapping(self, parent: Mapping[str, Any], key: str, path: str) -> Mapping[str, Any]:
-        value = self._get(parent, key, path)
-        if isinstance(value, dict):
-            return value
-        self._not(value, f"{path}.{key}", "an object")
-        return {}
-
-    def rows(self, parent: Mapping[str, Any], key: str, path: str) -> list[tuple[str, Mapping[str, Any]]]:
-        """The objects of a list, each with its path."""
-        value = self._get(parent, key, path)
-        if not isinstance(value, list):
-            self._not(value, f"{path}.{key}", "a list")
-            return []
-        placed = [(f"{path}.{key}[{index}]", row) for index, row in enumerate(value)]
-        for at, row in placed:
-            if not isinstance(row, dict):
-                self.fault(at, f"{shown(row)} is not an object")
-        return [(at, row) for at, row in placed if isinstance(row, dict)]
-
-    def text(self, parent: Mapping[str, Any], key: str, path: str) -> str:
-        value = self._get(parent, key, path)
-        if isinstance(value, str) and value and not _has_half(value):
-            return value
-        self._not(value, f"{path}.{key}", "a text that is not empty")
-        return ""
-
-    def count(self, parent: Mapping[str, Any], key: str, path: str) -> int:
-        """A whole number from 0."""
-        value = self._get(parent, key, path)
-        if _is_number(value) and value == int(value) and 0 <= value <= MOST_GPUS:
-            return int(value)
-        self._not(value, f"{path}.{key}", f"a whole number from 0 to {MOST_GPUS}")
-        return 0
-
-    def number(self, parent: Mapping[str, Any], key: str, path: str) -> float:
-        value = self._get(parent, key, path)
-        if _is_number(value):
-            return float(value)
-        self._not(value, f"{path}.{key}", "a number")
-        return 0.0
-
-    def flag(self, parent: Mapping[str, Any], key: str, path: str) -> bool:
-        value = self._get(parent, key, path)
-        if isinstance(value, bool):
-            return value
-        self._not(value, f"{path}.{key}", "true or false")
-        return False
-
-    def schema(self, document: Any, expected: str) -> bool:
-        """Whether this is an object of that schema; a fault otherwise."""
-        if not isinstance(document, dict):
-            self.fault("$", f"{shown(document)} is not an object")
-            return False
-        if document.get("schema") != expected:
-            self.fault("$.schema", f'{shown(document.get("schema"))} is not "{expected}"')
-        return True
-
-    def _get(self, parent: Mapping[str, Any], key: str, path: str) -> Any:
-        if key not in parent:
-            self.fault(f"{path}.{key}", "missing")
-            return _MISSING
-        return parent[key]
-
-    def _not(self, value: Any, path: str, wanted: str) -> None:
-        if value is not _MISSING:
-            self.fault(path, f"{shown(value)} is not {wanted}")
 
 
 class _Reader(Taker):
@@ -178,7 +63,7 @@ class _Reader(Taker):
 
     def _positive(self, parent: Mapping[str, Any], key: str, path: str) -> float:
         value = self.number(parent, key, path)
-        if _is_number(parent[key]) and value <= 0:
+        if is_number(parent[key]) and value <= 0:
             self.fault(f"{path}.{key}", f"{shown(value)} is not above 0")
         return value
 
@@ -228,7 +113,7 @@ class _Reader(Taker):
 
     def _granularity(self, row: Mapping[str, Any], at: str) -> int:
         value = self.count(row, "granularity", at)
-        if _is_number(row.get("granularity")) and value not in GRANULARITIES:
+        if is_number(row.get("granularity")) and value not in GRANULARITIES:
             self.fault(f"{at}.granularity", f"{shown(row['granularity'])} is not 1 or 8")
         return value if value in GRANULARITIES else 1
 
@@ -237,8 +122,8 @@ class _Reader(Taker):
         if least > most:
             self.fault(f"{at}.min", f"{least} is above max, {most}")
         suitability = self.number(row, "suitability", at)
-        if not 0 <= suitability <= MOST_GPUS:
-            self.fault(f"{at}.suitability", f"{shown(suitability)} is not from 0 to {MOST_GPUS}")
+        if not 0 <= suitability <= LARGEST_COUNT:
+            self.fault(f"{at}.suitability", f"{shown(suitability)} is not from 0 to {LARGEST_COUNT}")
         return Ask(least, most, suitability, self.count(row, "previous", at))
 
     def _pins(self, row: Mapping[str, Any], at: str, listed: Any, granularity: int) -> dict[str, int]:
@@ -255,41 +140,4 @@ class _Reader(Taker):
         return value
 
 
-def shown(value: Any) -> str:
-    """The value as JSON, cut where it is long."""
-    text = one_line(json.dumps(value, ensure_ascii=False, default=str))
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def one_line(text: str) -> str:
-    """With every character that does not print, a line's end before all, as its escape."""
-    return "".join(part if part.isprintable() else part.encode("unicode_escape").decode() for part in text)
-
-
-def _has_half(text: str) -> bool:
-    """Half of a surrogate pair is JSON, but no text that a file can hold."""
-    return any("\ud800" <= part <= "\udfff" for part in text)
-
-
-def _is_number(value: Any) -> bool:
-    """A finite number of a size that a float holds exactly enough."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return abs(value) <= _LARGEST and not math.isnan(value)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
-        raise ValueError(f"the key {shown(twice)} is there twice in one object")
-    return found
-
-
-def _finite(name: str) -> Any:
-    raise ValueError(f"{name} is not a number")
-
-
-_LARGEST = 10**15
-_MISSING = object()
 _NO_RULES = Rules({}, TierOrder.WEIGHTED, ScoreWeight(0, 0), {}, 0)

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from kernel.documents import BadInput
+from kernel.file_command import BAD_INPUT, FileCommand, document_of
 from quotas.engine.auditing import audit
-from quotas.engine.reading import BadInput
-from quotas.management.commands.solve_allocation import BAD_INPUT, FileCommand, document_of
 
 
 class Command(FileCommand):

@@ -1,36 +1,18 @@
 """``manage.py solve_allocation IN.json --out PLAN.json``: the allocation solver on files, without any service."""
 
 import json
-import sys
 import time
 from argparse import ArgumentParser
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from kernel.documents import BadInput, digest
+from kernel.file_command import BAD_INPUT, FileCommand, document_of, write_whole
 from quotas.engine.plan import Plan
-from quotas.engine.reading import BadInput, digest, parse, read
+from quotas.engine.reading import read
 from quotas.engine.solving import solve
-
-BAD_INPUT = 2
-
-
-class FileCommand(BaseCommand):
-    """Puts the faults of its input on standard error as they are, one a line, without the name of an exception."""
-
-    requires_system_checks = ()
-
-    def execute(self, *args: Any, **options: Any) -> str | None:
-        try:
-            return super().execute(*args, **options)
-        except CommandError as error:
-            is_shell = getattr(self, "_called_from_command_line", False) and not options.get("traceback")
-            if not is_shell or error.returncode != BAD_INPUT:
-                raise
-            self.stderr.write(str(error))
-            sys.exit(BAD_INPUT)
 
 
 class Command(FileCommand):
@@ -50,19 +32,9 @@ class Command(FileCommand):
         explained = options["explain"]
         if explained and explained not in {share.project for share in plan.projects}:
             raise CommandError(f"--explain: there is no project “{explained}” in the instance", returncode=BAD_INPUT)
-        _write(options["out"], json.dumps(plan.document(seconds=round(seconds, 4)), indent=1, ensure_ascii=False))
+        write_whole(options["out"], json.dumps(plan.document(seconds=round(seconds, 4)), indent=1, ensure_ascii=False))
         if explained:
             self.stdout.write("\n".join(_explanation(plan, explained)))
-
-
-def document_of(path: Path) -> Any:
-    """The JSON of a file. Raises ``CommandError`` with exit code 2."""
-    try:
-        return parse(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: {error}", returncode=BAD_INPUT) from error
-    except BadInput as error:
-        raise CommandError(str(error), returncode=BAD_INPUT) from error
 
 
 def _solved(document: Any, limit: float | None) -> tuple[Plan, float]:
@@ -74,21 +46,6 @@ def _solved(document: Any, limit: float | None) -> tuple[Plan, float]:
     started, deadline = time.process_time(), time.monotonic() + (limit if limit is not None else float("inf"))
     plan = solve(instance, sha256=digest(document), is_late=lambda: time.monotonic() > deadline).plan
     return plan, time.process_time() - started
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all; what is no plain file, such as ``/dev/stdout``, is written to and not replaced."""
-    half = path.with_name(f".{path.name}.part")
-    try:
-        if path.is_symlink() or (path.exists() and not path.is_file()):
-            path.write_text(f"{text}\n", encoding="utf-8")
-            return
-        half.write_text(f"{text}\n", encoding="utf-8")
-        half.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            half.unlink()
-        raise CommandError(f"--out: {error}", returncode=BAD_INPUT) from error
 
 
 def _explanation(plan: Plan, name: str) -> list[str]:

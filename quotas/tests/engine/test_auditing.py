@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from kernel.documents import BadInput, digest
 from quotas.engine.auditing import audit
-from quotas.engine.reading import BadInput, digest, read
+from quotas.engine.reading import read
 from quotas.engine.solving import solve
 from quotas.tests.engine.instances import Shape, ask, instance, model, project, random_instance
 

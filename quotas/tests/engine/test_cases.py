@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from kernel.documents import digest
 from quotas.engine.auditing import audit
-from quotas.engine.reading import digest, read
+from quotas.engine.reading import read
 from quotas.engine.solving import solve
 
 _FOLDER = Path(__file__).parents[1] / "data" / "instances"

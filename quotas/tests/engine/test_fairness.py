@@ -6,9 +6,10 @@ from typing import Any
 import highspy
 import pytest
 
+from kernel.documents import digest
 from quotas.engine.auditing import audit
 from quotas.engine.overload import quiet_solver
-from quotas.engine.reading import digest, read
+from quotas.engine.reading import read
 from quotas.engine.solving import Warm, solve
 from quotas.tests.engine.instances import Shape, ask, instance, model, project, random_instance
 from quotas.tests.engine.reference import exact_levels

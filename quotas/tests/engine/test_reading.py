@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from quotas.engine.reading import BadInput, digest, parse, read
+from kernel.documents import BadInput, digest, parse
+from quotas.engine.reading import read
 from quotas.tests.engine.instances import ask, instance, model, project
 
 Change = Callable[[dict[str, Any]], Any]
