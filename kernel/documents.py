@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 LARGEST_COUNT = 10**7
@@ -30,10 +31,11 @@ class BadInput(ValueError):
         self.faults = faults
 
 
-def parse(text: str) -> Any:
-    """JSON as it is meant: no key twice, no NaN. Raises ``BadInput``."""
+def parse(text: str, *, is_exact: bool = False) -> Any:
+    """JSON as it is meant: no key twice, no NaN; ``is_exact``: fractions as decimals. Raises ``BadInput``."""
+    fraction = Decimal if is_exact else float
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_finite)
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_finite, parse_float=fraction)
     except (ValueError, RecursionError) as error:
         raise BadInput([Fault("$", f"not JSON: {error}")]) from error
 
@@ -123,7 +125,8 @@ class Taker:
 
 def shown(value: Any) -> str:
     """The value as JSON, cut where it is long."""
-    text = one_line(json.dumps(value, ensure_ascii=False, default=str))
+    written = str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False, default=str)
+    text = one_line(written)
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
@@ -139,7 +142,7 @@ def has_half(text: str) -> bool:
 
 def is_number(value: Any) -> bool:
     """A finite number of a size that a float holds exactly enough."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return False
     return abs(value) <= _LARGEST and not math.isnan(value)
 

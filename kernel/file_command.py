@@ -28,10 +28,10 @@ class FileCommand(BaseCommand):
             sys.exit(BAD_INPUT)
 
 
-def document_of(path: Path) -> Any:
-    """The JSON of a file. Raises ``CommandError`` with exit code 2."""
+def document_of(path: Path, *, is_exact: bool = False) -> Any:
+    """The JSON of a file; ``is_exact``: fractions as decimals. Raises ``CommandError`` with exit code 2."""
     try:
-        return parse(path.read_text(encoding="utf-8"))
+        return parse(path.read_text(encoding="utf-8"), is_exact=is_exact)
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"{path}: {error}", returncode=BAD_INPUT) from error
     except BadInput as error:
