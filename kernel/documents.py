@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -144,7 +143,7 @@ def is_number(value: Any) -> bool:
     """A finite number of a size that a float holds exactly enough."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return False
-    return abs(value) <= _LARGEST and not math.isnan(value)
+    return -_LARGEST <= value <= _LARGEST
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class SchedulerTaker(Taker):
 
     def whole(self, parent: Row, key: str, path: str) -> int:
         """A whole number of either sign; 0 where absent."""
-        value = parent.get(key)
+        value: Any = parent.get(key)
         if value is None:
             return 0
         if is_number(value) and value == int(value) and abs(value) <= LARGEST_COUNT:
@@ -55,7 +55,7 @@ class SchedulerTaker(Taker):
 
     def seconds(self, parent: Row, key: str, path: str) -> Seconds | None:
         """An instant; None where absent."""
-        value = parent.get(key)
+        value: Any = parent.get(key)
         if value is None:
             return None
         if is_number(value):
@@ -72,7 +72,7 @@ class SchedulerTaker(Taker):
 
     def exact(self, parent: Row, key: str, path: str, default: int) -> Fraction:
         """A number from 0, as the decimal that is written."""
-        value = parent.get(key)
+        value: Any = parent.get(key)
         if value is None:
             return Fraction(default)
         if is_number(value) and value >= 0 and _decimals(value) <= DECIMALS:
@@ -82,7 +82,7 @@ class SchedulerTaker(Taker):
 
     def milli(self, parent: Row, key: str, path: str) -> int:
         """GPUs, or a part of one, in milli-GPU."""
-        value = parent.get(key) if key in parent else self._get(parent, key, path)
+        value: Any = self._get(parent, key, path)
         if is_number(value) and 0 <= value <= LARGEST_COUNT and _decimals(value) <= 3:
             return int(Fraction(value) * MILLI)
         self._not(value, f"{path}.{key}", f"a number of GPUs from 0 to {LARGEST_COUNT} with at most 3 decimals")
@@ -94,7 +94,7 @@ class SchedulerTaker(Taker):
         return {model: self.milli(row, model, f"{path}.{key}") for model in row if row[model] is not None}
 
     def choice(self, parent: Row, key: str, path: str, default: Choice) -> Choice:
-        value = parent.get(key)
+        value: Any = parent.get(key)
         kind = type(default)
         if value is None:
             return default
@@ -105,7 +105,7 @@ class SchedulerTaker(Taker):
 
     def texts(self, parent: Row, key: str, path: str) -> list[str]:
         """A list of texts; empty where absent."""
-        value = parent.get(key)
+        value: Any = parent.get(key)
         if value is None:
             return []
         if not isinstance(value, list):
