@@ -1,77 +1,158 @@
-"""First in, first out inside the quota.
+"""What starts, who must stop for it, and why everything else waits."""
 
-Jobs are taken by the time they came into the queue. A job starts if its project is active, its quota allows it on
-a model, and there is room for the whole of it. What a quota refuses holds nobody back; a job that only lacks room
-holds back the later ones of the same project and model.
-"""
+from collections.abc import Hashable, Iterable
 
-from datetime import datetime
-
-from scheduling.engine.model import Decision, Policy, Project, QueuedJob, Snapshot, Start, Wait
-from scheduling.engine.placement import Room
-from scheduling.engine.quota import Ledger
-from scheduling.engine.reasons import Refusal, backoff, behind, nearest, no_quota, no_room, project_state
+from scheduling.engine.board import Board, Chosen
+from scheduling.engine.earmarks import settle_earmarks
+from scheduling.engine.explain import explain
+from scheduling.engine.model import Decision, Earmark, Job, JobState, Policy, Snapshot
+from scheduling.engine.preference import Preference
+from scheduling.engine.queue import alike, by_standing, in_order
+from scheduling.engine.victims import Exchange, Preemption, Reclaim, Rules, Search
 
 
-def decide(snapshot: Snapshot, now: datetime, policy: Policy) -> Decision:
-    """What starts now, where, and why everything else waits. Deterministic; the snapshot is not changed."""
-    round_ = _Round(snapshot, policy)
-    starts: list[Start] = []
-    waits: list[Wait] = []
-    for job in sorted(snapshot.queue, key=lambda queued: (queued.queued_at, queued.id)):
-        project = snapshot.projects[job.project]
-        outcome = _unready(job, project, now) or round_.offer(job, project)
-        if isinstance(outcome, Start):
-            starts.append(outcome)
-        else:
-            waits.append(Wait(job.id, outcome.reason, outcome.text, outcome.needs, outcome.until))
-    return Decision(tuple(starts), tuple(waits))
+def decide(snapshot: Snapshot, now: float, policy: Policy, kept: Preference | None = None) -> Decision:
+    """The decision of docs/scheduling.md. Deterministic; the snapshot is not changed.
+
+    Actions: allocate, with planned starts and backfill; reclaim between projects; preempt inside a project; stop
+    stale gangs. Each newcomer is placed whole or not at all. ``kept`` is what an earlier decision left: it changes
+    the time, never the answer.
+    """
+    board = Board(snapshot, now, policy, kept)
+    settle_earmarks(board, snapshot)
+    _Allocation(board).run()
+    for rules in (Reclaim, Preemption):
+        _Exchanges(board, rules).run()
+    _stop_stale_gangs(board, snapshot.jobs)
+    return Decision(
+        start=tuple(board.start),
+        preempt=tuple(board.preempt),
+        earmarks=_earmarks(board),
+        wait=explain(board),
+        share={
+            project: {model: shares[party.index] for model, shares in board.shares.items()}
+            for project, party in board.parties.projects.items()
+        },
+        unassigned={
+            model: max(0, amount - sum(board.shares[model][party.index] for party in board.parties.top()))
+            for model, amount in board.amounts.items()
+        },
+    )
 
 
-def _unready(job: QueuedJob, project: Project, now: datetime) -> Refusal | None:
-    """What keeps the job from starting wherever there is room."""
-    if not project.is_active:
-        return project_state(project)
-    if job.not_before is not None and job.not_before > now:
-        return backoff(job.not_before)
-    return None
+def _earmarks(board: Board) -> tuple[Earmark, ...]:
+    marks = [mark for marks in board.earmarks.values() for mark in marks]
+    return tuple(sorted(marks, key=lambda mark: (mark.job, mark.node)))
 
 
-class _Round:
-    """One decision in progress: what is still free, what is used, and who waits first for room."""
+class _Allocation:
+    """Starts on what is free. Within this action use only grows and room only shrinks, so that what was refused once
+    need not be asked again for a job that is alike."""
 
-    def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
-        self._room = Room(snapshot.nodes)
-        self._ledger = Ledger(snapshot)
-        self._policy = policy
-        self._first: dict[tuple[int, str], QueuedJob] = {}
-        """By project and model: the first job that only lacks room there."""
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._over_quota: set[Hashable] = set()
+        self._full: set[Hashable] = set()
 
-    def offer(self, job: QueuedJob, project: Project) -> Start | Refusal:
-        """Start the job on the first model, by name, that takes it; or the refusal nearest to a start."""
-        models = self._ledger.models(job)
+    def run(self) -> None:
+        for job in in_order(self._board, self._board.ready()):
+            self._offer(job)
+
+    def _offer(self, job: Job) -> None:
+        models = self._open(job)
         if not models:
-            return no_quota(job, project)
-        refusals: list[Refusal] = []
-        for model in models:
-            refusal = self._refusal(job, project, model)
-            if refusal is None:
-                placement = self._room.place(job, project, model)
-                if placement is not None:
-                    self._ledger.add(job, model)
-                    return Start(job.id, model, placement)
-                refusal = no_room(job, model, self._room.count(job, project, model))
-            refusals.append(refusal)
-        self._hold(job, models, refusals)
-        return nearest(refusals)
+            return
+        for standing in by_standing(self._board, job, models):
+            chosen = self._place(job, standing)
+            if chosen is not None:
+                self._board.begin(job, chosen)
+                return
+        if self._board.now - job.queued_at >= self._board.policy.starvation_after_s:
+            self._plan(job, models)
 
-    def _refusal(self, job: QueuedJob, project: Project, model: str) -> Refusal | None:
-        refusal = self._ledger.refusal(job, project, model)
-        first = self._first.get((project.id, model))
-        return behind(first) if refusal is None and first is not None else refusal
+    def _open(self, job: Job) -> list[str]:
+        """Models on which no gate is closed to the job. A refusal by quota blocks nobody else."""
+        key = alike(job)
+        if key in self._over_quota:
+            return []
+        models = [model for model in self._board.eligible.holders(job) if not self._board.closed(job, model)]
+        if not models:
+            self._over_quota.add(key)
+        return models
 
-    def _hold(self, job: QueuedJob, models: list[str], refusals: list[Refusal]) -> None:
-        """Let nobody of the same project pass on the models where this job only lacks room."""
-        for model, refusal in zip(models, refusals, strict=True):
-            if self._policy.has_strict_order and refusal.reason == "no_room":
-                self._first.setdefault((job.project, model), job)
+    def _place(self, job: Job, models: Iterable[str]) -> Chosen | None:
+        board = self._board
+        is_part = job.id in board.earmarks or job.ask.milli < 1000
+        shape = (
+            job.ask,
+            board.eligible.key(job),
+            job.project if is_part else None,
+            job.id in board.earmarks and job.id,
+        )
+        runtimes = {None, job.max_runtime_s if board.calendar.holds else None}
+        tried = [model for model in models if not any((*shape, model, runtime) in self._full for runtime in runtimes)]
+        chosen = board.place(job, tried, board.own_room(job)) if tried else None
+        if chosen is None:
+            runtime = job.max_runtime_s if board.calendar.holds else None
+            self._full.update((*shape, model, runtime) for model in tried)
+        return chosen
+
+    def _plan(self, job: Job, models: Iterable[str]) -> None:
+        """Hold a planned start for a job that has waited long; later jobs start only if it does not move."""
+        plan = self._board.earliest(job, models)
+        if plan is None:
+            return
+        model = self._board.room.models[int(self._board.room.row_model[plan.spots[0].row])]
+        if self._board.calendar.planned(model) < self._board.policy.planned_starts:
+            self._board.calendar.hold(plan)
+
+
+class _Exchanges:
+    """One action in which others stop for newcomers. Each newcomer is tried once, in the order of the queue."""
+
+    def __init__(self, board: Board, rules: type[Rules]) -> None:
+        self._board = board
+        self._rules = rules
+        self._tried: set[int] = set()
+        self._hopeless: set[Hashable] = set()
+
+    def run(self) -> None:
+        while self._next():
+            pass
+
+    def _next(self) -> bool:
+        """Carry out the next exchange; False if there is none."""
+        left = [job for job in self._board.ready() if job.id not in self._tried]
+        for job in in_order(self._board, left):
+            self._tried.add(job.id)
+            found = self._find(job)
+            if found is not None:
+                self._board.exchange(job, found.chosen, found.victims)
+                return True
+        return False
+
+    def _find(self, job: Job) -> Exchange | None:
+        key = (*alike(job), job.priority)
+        if key in self._hopeless:
+            return None
+        models = list(self._board.eligible.holders(job))
+        for standing in by_standing(self._board, job, models):
+            for model in standing:
+                rules = self._rules(self._board, job, model)
+                if rules.is_conceivable() and (found := Search(rules).find()) is not None:
+                    return found
+        self._hopeless.add(key)
+        return None
+
+
+def _stop_stale_gangs(board: Board, jobs: Iterable[Job]) -> None:
+    told = {preempt.job for preempt in board.preempt}
+    for job in sorted(jobs, key=lambda job: job.id):
+        if job.id not in told and _is_stale(job, board.now - board.policy.member_lost_after_s):
+            board.release(job, None)
+
+
+def _is_stale(job: Job, before: float) -> bool:
+    """A running gang that lost a member before this moment."""
+    is_gang = job.state is JobState.RUNNING and job.ask.nodes > 1
+    return is_gang and job.member_lost_at is not None and job.member_lost_at < before

@@ -91,8 +91,8 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """``queued_at`` is when it first came into the queue; ``order`` breaks ties: the start sequence of running jobs, the
-    queue sequence of queued ones. ``not_before``: back-off after a failed launch; ``avoid``: nodes that failed it,
+    """``queued_at`` is when it first came into the queue; ``order`` breaks ties: the start sequence of running jobs,
+    the queue sequence of queued ones. ``not_before``: back-off after a failed launch; ``avoid``: nodes that failed it,
     used only if nothing else fits. ``is_emergency``: an approved grant lets it use the reserve.
 
     Of one that runs or stops: ``gpu_model`` is what is charged, ``started_at`` and ``last_checkpoint_at`` are None
@@ -202,8 +202,8 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that a decision depends on besides the time and the policy. ``capacity``, if given, is divided in place of the
-    nodes' GPUs; ``reserve`` by GPU model is kept for emergencies."""
+    """All that a decision depends on besides the time and the policy. ``capacity``, if given, is divided in place of
+    the nodes' GPUs; ``reserve`` by GPU model is kept for emergencies."""
 
     nodes: tuple[Node, ...] = ()
     jobs: tuple[Job, ...] = ()
@@ -249,8 +249,8 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Every queued job is in exactly one of ``start`` and ``wait``. ``share`` by project, then GPU model; ``unassigned``
-    by GPU model: what is divided and nobody's share."""
+    """Every queued job is in exactly one of ``start`` and ``wait``. ``share`` by project, then GPU model;
+    ``unassigned`` by GPU model: what is divided and nobody's share."""
 
     start: tuple[Start, ...]
     preempt: tuple[Preempt, ...]

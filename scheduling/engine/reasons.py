@@ -1,14 +1,11 @@
-"""Why a job waits: a code, data for screens, and one true English sentence."""
+"""Why a job waits, in words: a code, data for screens, and one true English sentence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from scheduling.engine.model import MILLI, Project, QueuedJob
-
-_NEARNESS = ("behind", "no_room", "node_state", "reserve", "guarantee", "limit", "no_such_node")
-"""Of several refusals, by model, the one that is nearest to a start is the reason."""
+from scheduling.engine.gates import Gate
+from scheduling.engine.model import MILLI, Job, Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,102 +13,41 @@ class Refusal:
     reason: str
     text: str
     needs: Mapping[str, Any]
-    until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RoomCount:
-    """Nodes that could hold the job at all, those of them that take new jobs, and what is wholly free there."""
-
-    nodes_able: int
-    nodes_open: int
-    free_gpus: int
-    most_free_on_a_node: int
-
-
-def nearest(refusals: Sequence[Refusal]) -> Refusal:
-    return min(refusals, key=lambda refusal: _NEARNESS.index(refusal.reason))
+    until: float | None = None
 
 
 def project_state(project: Project) -> Refusal:
     text = f"Project {project.name} is not active; only an active project runs jobs."
-    return Refusal("project_state", text, {"project": project.id})
+    return Refusal("project_state", text, {"project": project.name})
 
 
-def backoff(until: datetime) -> Refusal:
-    text = f"Its last try failed; it may start again from {until:%Y-%m-%d %H:%M:%S} UTC."
-    return Refusal("backoff", text, {}, until)
+def backoff(until: float) -> Refusal:
+    return Refusal("backoff", "Its last try failed; it waits a while before the next.", {}, until)
 
 
-def no_quota(job: QueuedJob, project: Project) -> Refusal:
-    models = sorted(job.gpu_models)
+def releasing(until: float) -> Refusal:
+    return Refusal("releasing", "Its GPUs are set aside; jobs on them are stopping.", {}, until)
+
+
+def no_quota(job: Job, project: Project) -> Refusal:
+    models = sorted(job.ask.gpu_models)
     named = f" on {' or '.join(models)}" if models else ""
     text = f"Project {project.name} has no GPU quota{named}."
-    return Refusal("no_quota", text, {"gpu_models": models, "gpus": job.milli_gpus / MILLI})
+    return Refusal("no_quota", text, {"gpu_models": models, **_asked(job)})
 
 
-def over_limit(project: Project, model: str, asked: int, limit: int, used: int) -> Refusal:
+def no_such_node(job: Job, models: Sequence[str]) -> Refusal:
     text = (
-        f"Project {project.name} may use at most {gpus(limit)} of {model} and uses {gpus(used)}; "
-        f"this job needs {gpus(asked)}, {gpus(used + asked - limit)} too many."
+        f"It needs {_each(job)} of {' or '.join(models)}; there are not enough such nodes where this project may run."
     )
-    return Refusal("limit", text, _needs(model, asked, limit=limit, used=used, missing=used + asked - limit))
+    return Refusal("no_such_node", text, {"gpu_models": list(models), **_asked(job)})
 
 
-def over_guarantee(project: Project, model: str, asked: int, guaranteed: int, used: int) -> Refusal:
-    missing = used + asked - guaranteed
-    text = (
-        f"A job that is not preemptible runs inside the guarantee: project {project.name} is guaranteed "
-        f"{gpus(guaranteed)} of {model} and its such jobs use {gpus(used)}; this job needs {gpus(asked)}, "
-        f"{gpus(missing)} too many."
-    )
-    return Refusal("guarantee", text, _needs(model, asked, guaranteed=guaranteed, used=used, missing=missing))
-
-
-def over_resource(project: Project, resource: str, asked: int, limit: int, used: int) -> Refusal:
-    unit = "cores" if resource == "cpu" else "bytes of memory"
-    text = (
-        f"Project {project.name} may use at most {limit} {unit} and uses {used}; this job needs {asked}, "
-        f"{used + asked - limit} too many."
-    )
-    needs = {"resource": resource, "asked": asked, "limit": limit, "used": used, "missing": used + asked - limit}
-    return Refusal("limit", text, needs)
-
-
-def over_reserve(model: str, asked: int, reserve: int, free: int) -> Refusal:
-    text = (
-        f"Of {model}, {gpus(free)} would be free, but {gpus(reserve)} must stay so as the emergency reserve; "
-        f"this job needs {gpus(asked)}."
-    )
-    return Refusal("reserve", text, _needs(model, asked, reserve=reserve, free=free, missing=asked + reserve - free))
-
-
-def behind(first: QueuedJob) -> Refusal:
-    text = f"It waits its turn: job {first.id} ({first.name}) of the same project came first and waits for room."
-    return Refusal("behind", text, {"job": first.id})
-
-
-def no_room(job: QueuedJob, model: str, count: RoomCount) -> Refusal:
-    """Lack of room; or that too few such nodes take new jobs, or that too few exist at all."""
-    asked, per_node = job.milli_gpus, job.milli_per_node
-    each = f"{job.nodes} nodes with {gpus(per_node)} each" if job.nodes > 1 else f"one node with {gpus(per_node)}"
-    needs = {"gpu_model": model, "gpus": asked / MILLI, "nodes": job.nodes, "gpus_per_node": per_node / MILLI}
-    if count.nodes_able < job.nodes:
-        there_are = "1 such node exists" if count.nodes_able == 1 else f"{count.nodes_able or 'no'} such nodes exist"
-        text = f"It needs {each} of {model}; {there_are} where this project may run."
-        return Refusal("no_such_node", text, {**needs, "nodes_able": count.nodes_able})
-    if count.nodes_open < job.nodes:
-        nodes = "such node" if count.nodes_able == 1 else "such nodes"
-        takes = "takes" if count.nodes_open <= 1 else "take"
-        open_now = f"{count.nodes_open or 'none'} {takes} new jobs now"
-        text = f"It needs {each} of {model}; of {count.nodes_able} {nodes} {open_now}."
-        return Refusal("node_state", text, {**needs, "nodes_able": count.nodes_able, "nodes_open": count.nodes_open})
-    text = (
-        f"It needs {each} of {model}, with CPU and memory; wholly free: {gpus(count.free_gpus * MILLI)}, "
-        f"at most {count.most_free_on_a_node} on one node."
-    )
-    free = {"free_gpus": count.free_gpus, "most_free_on_a_node": count.most_free_on_a_node}
-    return Refusal("no_room", text, {**needs, **free})
+def closed(job: Job, project: Project, model: str, gates: Sequence[Gate], until: float | None) -> Refusal:
+    """The farthest gate gives the reason; the sentence and ``needs`` name them all."""
+    text = "; besides, ".join(_SENTENCES[gate.kind](job, project, model, gate) for gate in gates)
+    needs = {"gpu_model": model, **_asked(job), "gates": [_data(gate, model) for gate in gates]}
+    return Refusal(gates[0].kind, f"{text[0].upper()}{text[1:]}.", needs, until)
 
 
 def gpus(milli: int) -> str:
@@ -119,5 +55,97 @@ def gpus(milli: int) -> str:
     return f"{milli / MILLI:g} GPU" if milli == MILLI else f"{milli / MILLI:g} GPUs"
 
 
-def _needs(model: str, asked: int, **amounts: int) -> dict[str, Any]:
-    return {"gpu_model": model, "gpus": asked / MILLI, **{name: milli / MILLI for name, milli in amounts.items()}}
+def _each(job: Job) -> str:
+    per_node = gpus(job.ask.milli)
+    return f"{job.ask.nodes} nodes with {per_node} each" if job.ask.nodes > 1 else f"one node with {per_node}"
+
+
+def _asked(job: Job) -> dict[str, Any]:
+    return {"gpus": _whole(job.ask.total_milli), "nodes": job.ask.nodes, "gpus_per_node": _whole(job.ask.milli)}
+
+
+def _whole(milli: int) -> int | float:
+    return milli // MILLI if milli % MILLI == 0 else milli / MILLI
+
+
+def _guarantee(job: Job, _project: Project, model: str, gate: Gate) -> str:
+    return (
+        f"a job that is not preemptible runs inside the guarantee: {gate.level} {gate.name} is guaranteed "
+        f"{gpus(gate.bound)} of {model} and its such jobs use {gpus(gate.used)}; this job needs "
+        f"{gpus(job.ask.total_milli)}, {gpus(gate.missing)} too many"
+    )
+
+
+def _limit(job: Job, _project: Project, model: str, gate: Gate) -> str:
+    return (
+        f"{gate.level} {gate.name} may use at most {gpus(gate.bound)} of {model} and uses {gpus(gate.used)}; "
+        f"this job needs {gpus(job.ask.total_milli)}, {gpus(gate.missing)} too many"
+    )
+
+
+def _resource(_job: Job, project: Project, _model: str, gate: Gate) -> str:
+    unit = "cores" if gate.name == "cpus" else "bytes of memory"
+    return f"project {project.name} may use at most {gate.bound} {unit} and uses {gate.used}; {gate.missing} too many"
+
+
+def _reserve(job: Job, _project: Project, model: str, gate: Gate) -> str:
+    return (
+        f"of {model}, {gpus(gate.used)} would be free, but {gpus(gate.bound)} must stay so as the emergency reserve; "
+        f"this job needs {gpus(job.ask.total_milli)}"
+    )
+
+
+def _window(_job: Job, _project: Project, model: str, gate: Gate) -> str:
+    return f"{gpus(gate.bound)} of {model} are reserved for others before it could end; {gpus(gate.missing)} too many"
+
+
+def _node_state(job: Job, _project: Project, model: str, gate: Gate) -> str:
+    return f"it needs {_each(job)} of {model}; of such nodes {gate.used} take new jobs now, {gate.missing} too few"
+
+
+def _behind_plan(_job: Job, _project: Project, model: str, gate: Gate) -> str:
+    return f"it would delay job {gate.party}, which has waited longer and has a planned start on {model}"
+
+
+def _no_room(job: Job, _project: Project, model: str, gate: Gate) -> str:
+    where = ", ".join(f"{name} lacks {_lack(gpu, cpu, memory)}" for name, gpu, cpu, memory in gate.nodes[:3])
+    more = f" and {len(gate.nodes) - 3} more nodes" if len(gate.nodes) > 3 else ""
+    return f"it needs {_each(job)} of {model}, and none has room: {where}{more}"
+
+
+def _lack(devices: int, cpus: int, memory_bytes: int) -> str:
+    lacking = [
+        (devices, gpus(devices * MILLI)),
+        (cpus, f"{cpus} cores"),
+        (memory_bytes, f"{memory_bytes} bytes of memory"),
+    ]
+    return ", ".join(words for amount, words in lacking if amount) or "a node of its own"
+
+
+_SENTENCES = {
+    "guarantee": _guarantee,
+    "limit": _limit,
+    "resource": _resource,
+    "reserve": _reserve,
+    "window": _window,
+    "node_state": _node_state,
+    "behind_plan": _behind_plan,
+    "no_room": _no_room,
+}
+
+
+def _data(gate: Gate, model: str) -> dict[str, Any]:
+    """What screens translate from. Amounts in GPUs, but for cores and bytes."""
+    if gate.kind == "resource":
+        amounts: dict[str, Any] = {"missing": gate.missing, "limit": gate.bound, "used": gate.used}
+        return {"kind": gate.kind, "resource": gate.name, **amounts}
+    if gate.kind == "node_state":
+        return {"kind": gate.kind, "missing_nodes": gate.missing, "nodes_open": gate.used}
+    if gate.kind == "behind_plan":
+        return {"kind": gate.kind, "job": gate.party, "planned_start": gate.until}
+    if gate.kind == "no_room":
+        names = ("node", "missing_gpus", "missing_cpus", "missing_memory_bytes")
+        return {"kind": gate.kind, "nodes_lacking": [dict(zip(names, node, strict=True)) for node in gate.nodes]}
+    whole = {"missing": _whole(gate.missing), "bound": _whole(gate.bound), "used": _whole(gate.used)}
+    owner = {"level": gate.level, "name": gate.name} if gate.level else {}
+    return {"kind": gate.kind, "gpu_model": model, **owner, **whole}

@@ -1,0 +1,289 @@
+"""One decision in progress: what is free, used, due and planned, and the acts that change it. The snapshot is not
+changed."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scheduling.engine.calendar import Calendar, Hold
+from scheduling.engine.eligibility import Eligibility
+from scheduling.engine.gates import Gate, Gates, Reserve, Windows
+from scheduling.engine.model import (
+    MILLI,
+    Ask,
+    Earmark,
+    Job,
+    JobState,
+    NodeState,
+    Policy,
+    Preempt,
+    Project,
+    Snapshot,
+    Start,
+)
+from scheduling.engine.parties import Ledger, Parties, Party
+from scheduling.engine.preference import Mix, Preference
+from scheduling.engine.room import Bools, Room, Spot
+from scheduling.engine.shares import shares_of
+
+_RELEASED = -1
+"""Holds what a chosen victim leaves over: it is not free yet and given to nobody. No project has this number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Where a job is to start, on which model."""
+
+    model: str
+    spots: tuple[Spot, ...]
+
+
+class Board:
+    """``spots``: of what runs or stops. ``waiting``: queued jobs without a start, in the order inside a project.
+    ``settled``: of them, those whose GPUs are set aside and only have to become free."""
+
+    def __init__(self, snapshot: Snapshot, now: float, policy: Policy, preference: Preference | None) -> None:
+        self.now = now
+        self.policy = policy
+        self.projects: dict[int, Project] = {project.id: project for project in snapshot.projects}
+        self.parties = Parties(snapshot.groups, snapshot.projects)
+        self.room = Room(snapshot.nodes)
+        self.eligible = Eligibility(self.room, snapshot.projects)
+        self.ledger = Ledger(self.parties, snapshot)
+        self.calendar = Calendar(self.room, now, policy)
+        self._free: dict[str, int] = {}
+        self.reserve = Reserve(snapshot.reserve, self.free)
+        self.spots: dict[int, tuple[Spot, ...]] = {}
+        for job in sorted(snapshot.jobs, key=lambda job: job.id):
+            if job.state is not JobState.QUEUED:
+                self._place(job)
+        self.windows = Windows(snapshot.windows, self.calendar, now)
+        self.gates = Gates(self.parties, self.ledger, self.projects)
+        asks = [job.ask for job in sorted(snapshot.jobs, key=lambda job: job.id)]
+        self.preference = preference or Preference(Mix.of(asks))
+        self.amounts = _amounts(snapshot, self.room)
+        self.requested = self._requested(snapshot)
+        self.shares = shares_of(self.parties, self.amounts, self.requested, policy.usage_sensitivity)
+        self.waiting: dict[int, Job] = {
+            job.id: job for job in sorted(snapshot.jobs, key=_place_in_queue) if job.state is JobState.QUEUED
+        }
+        self.start: list[Start] = []
+        self.preempt: list[Preempt] = []
+        self.earmarks: dict[int, tuple[Earmark, ...]] = {}
+        self._held: dict[int, list[tuple[Spot, Ask]]] = {}
+        self.settled: set[int] = set()
+        self._stoppable: dict[str, dict[int, Job]] = defaultdict(dict)
+        for job in snapshot.jobs:
+            if self._is_stoppable(job):
+                self._stoppable[job.gpu_model][job.id] = job
+
+    # What is so
+
+    def share(self, party: Party, model: str) -> int:
+        return self.shares[model][party.index] if model in self.shares else 0
+
+    def free(self, model: str) -> int:
+        """Milli-GPU of the model that are free on nodes that take something new."""
+        if model not in self._free:
+            self._free[model] = self.room.free_milli(model)
+        return self._free[model]
+
+    def closed(self, job: Job, model: str) -> list[Gate]:
+        """The gates that the job does not pass on this model now."""
+        found = list(self.gates.of_quota(job, model))
+        found += [gate for gate in (self.reserve.gate(job, model), self.windows.gate(job, model)) if gate]
+        return found
+
+    def place(self, job: Job, models: Iterable[str], room: Room) -> Chosen | None:
+        """Where the whole job fits in this room on one of these models."""
+        return self.place_on(job, self.eligible.rows(job) & self.of_models(models), room)
+
+    def place_on(self, job: Job, rows: Bools, room: Room) -> Chosen | None:
+        """Where the whole job fits on these rows: one model, distinct nodes; nodes that failed it come last."""
+        able = room.fits(job.ask, job.project, rows)
+        if job.avoid and (chosen := self._among(job, able & ~self._avoided(job), room)):
+            return chosen
+        return self._among(job, able, room)
+
+    def _among(self, job: Job, able: Bools, room: Room) -> Chosen | None:
+        ask, rows = job.ask, np.flatnonzero(able)
+        if len(rows) < ask.nodes:
+            return None
+        tried: set[int] = set()
+        for first in self.preference.order(room, ask, job.project, rows) if ask.nodes > 1 else rows[:1]:
+            model = int(room.row_model[first])
+            if model in tried:
+                continue
+            tried.add(model)
+            of_model = rows[room.row_model[rows] == model] if ask.nodes > 1 else rows
+            if len(of_model) < ask.nodes:
+                continue
+            best = self.preference.best(room, ask, job.project, of_model, ask.nodes)
+            spots = tuple(room.spot(int(row), ask, job.project) for row in best)
+            return Chosen(room.models[int(room.row_model[best[0]])], spots)
+        return None
+
+    def of_models(self, models: Iterable[str]) -> Bools:
+        masks = [self.eligible.is_model(model) for model in models]
+        return np.logical_or.reduce(masks) if masks else np.zeros(len(self.room.nodes), dtype=np.bool_)
+
+    def _avoided(self, job: Job) -> Bools:
+        return np.array([node.id in job.avoid for node in self.room.nodes], dtype=np.bool_)
+
+    def own_room(self, job: Job) -> Room:
+        """The room as this job may use it now, with what is set aside for it. Not to be changed."""
+        view = self.calendar.view(job)
+        if job.id not in self._held:
+            return view
+        room = view.copy()
+        for spot, ask in self._held[job.id]:
+            room.give_back(spot, ask, job.project)
+        return room
+
+    def earliest(self, job: Job, models: Iterable[str]) -> Hold | None:
+        """The first moment at which running jobs' max runtimes make room for the job on one of these models."""
+        rows = self.eligible.rows(job)
+        plans = [self.calendar.earliest(job, rows & self.eligible.is_model(model)) for model in models]
+        return min((plan for plan in plans if plan is not None), key=lambda plan: plan.start, default=None)
+
+    def stoppable(self, model: str) -> Iterable[Job]:
+        """Running on the model, not protected, past the minimum run time, and not told to stop yet."""
+        return self._stoppable[model].values()
+
+    def ready(self) -> list[Job]:
+        """Waiting jobs that could start anywhere at all, in the order inside a project."""
+        return [
+            job
+            for job in self.waiting.values()
+            if job.id not in self.settled
+            and self.projects[job.project].is_active
+            and (job.not_before is None or job.not_before <= self.now)
+            and self.eligible.holders(job)
+        ]
+
+    # What changes it
+
+    def begin(self, job: Job, chosen: Chosen, after: Sequence[int] = ()) -> None:
+        """Start the job, or set its GPUs aside until those before it have stopped."""
+        for spot, ask in self._held.pop(job.id, ()):
+            self.room.give_back(spot, ask, job.project)
+        self.earmarks.pop(job.id, None)
+        for spot in chosen.spots:
+            self.room.take(spot, job.ask, job.project)
+        self._count(job, chosen)
+        self.start.append(Start(job.id, chosen.model, self.room.placement(chosen.spots), tuple(after)))
+        if after:
+            nodes = [self.room.nodes[spot.row].id for spot in chosen.spots]
+            self.earmarks[job.id] = tuple(Earmark(job.id, node, job.ask.milli, self.now) for node in nodes)
+        del self.waiting[job.id]
+
+    def _count(self, job: Job, chosen: Chosen) -> None:
+        self.ledger.add(job, chosen.model, protects=not job.is_preemptible)
+        self.reserve.add(job, chosen.model)
+        self.calendar.drop(job)
+        self.calendar.add(job, chosen.model, chosen.spots, self.calendar.end_of(job))
+        self.changed()
+
+    def keep(self, job: Job, marks: Sequence[Earmark], spots: Sequence[tuple[Spot, Ask]]) -> None:
+        """Earmarks from an earlier decision go on: what is free of them is the job's alone."""
+        for spot, ask in spots:
+            self.room.take(spot, ask, job.project)
+        self.earmarks[job.id] = tuple(marks)
+        self._held[job.id] = list(spots)
+        self.changed()
+
+    def settle(self, job: Job, model: str) -> None:
+        """What is set aside for the job and what is being freed suffice: it counts, and only has to wait."""
+        self.settled.add(job.id)
+        self.ledger.add(job, model, protects=not job.is_preemptible)
+        self.reserve.add(job, model)
+
+    def release(self, victim: Job, by: Job | None) -> None:
+        """Tell a running job to stop. Its use ends here; its GPUs are not free for anybody but ``by``."""
+        self.preempt.append(Preempt(victim.id, by.id if by else None, self.lost_gpu_seconds(victim)))
+        self._stoppable[victim.gpu_model].pop(victim.id, None)
+        self.ledger.remove(victim, victim.gpu_model)
+        self.reserve.add(victim, victim.gpu_model, -1)
+        self.calendar.stop(victim, self.spots[victim.id])
+
+    def exchange(self, job: Job, chosen: Chosen, victims: Sequence[Job]) -> None:
+        """Stop the victims and give the job its place; what they leave over stays held."""
+        rows = sorted({spot.row for victim in victims for spot in self.spots[victim.id]})
+        before = {row: self.room.free[row].copy() for row in rows}
+        hosts = sorted({int(self.room.host[row]) for row in rows})
+        had = {host: (int(self.room.cpus[host]), int(self.room.memory[host])) for host in hosts}
+        for victim in victims:
+            for spot in self.spots[victim.id]:
+                self.room.give_back(spot, victim.ask, victim.project)
+            self.release(victim, job)
+        self.begin(job, chosen, [victim.id for victim in victims])
+        for row in rows:
+            for column, free in enumerate(self.room.free[row].tolist()):
+                over = free - max(0, int(before[row][column]))
+                if over > 0:
+                    self.room.take(Spot(row, (column,), over, has_host=False), Ask(over), _RELEASED)
+        for host, (cpus, memory) in had.items():
+            over_host = Ask(
+                0,
+                cpus=max(0, int(self.room.cpus[host]) - cpus),
+                memory_bytes=max(0, int(self.room.memory[host]) - memory),
+            )
+            row = next(row for row in rows if int(self.room.host[row]) == host)
+            self.room.take(Spot(row, (), 0), over_host, _RELEASED)
+        self.changed()
+
+    def changed(self) -> None:
+        self._free.clear()
+        self.calendar.changed()
+
+    def lost_gpu_seconds(self, job: Job) -> float:
+        """Work since the last checkpoint, or the start; 0 where neither is known."""
+        since = max((at for at in (job.started_at, job.last_checkpoint_at) if at is not None), default=self.now)
+        return max(0.0, self.now - since) * job.ask.total_milli / MILLI
+
+    # How it begins
+
+    def _is_stoppable(self, job: Job) -> bool:
+        """The minimum run time doubles with each interruption beyond the day's budget."""
+        if job.state is not JobState.RUNNING or job.id in self.ledger.protected_jobs:
+            return False
+        if job.started_at is None:
+            return True
+        beyond = max(0, job.interruptions_today - self.policy.interruptions_per_day + 1)
+        return self.now - job.started_at >= job.min_runtime_s * 2**beyond
+
+    def _place(self, job: Job) -> None:
+        self.spots[job.id] = self.room.take_placed(job)
+        self.reserve.add(job, job.gpu_model)
+        self.calendar.add(job, job.gpu_model, self.spots[job.id], self.calendar.end_of(job))
+
+    def _requested(self, snapshot: Snapshot) -> dict[str, list[int]]:
+        """Running, stopping, and queued where an empty cluster could hold it; what is given goes before."""
+        requested = {model: [0] * len(self.parties.all) for model in self.amounts}
+        for job in snapshot.jobs:
+            models = self.eligible.holders(job) if job.state is JobState.QUEUED else [job.gpu_model]
+            if self.projects[job.project].requested is None:
+                for model in models:
+                    if model in requested:
+                        requested[model][self.parties.projects[job.project].index] += job.ask.total_milli
+        for project in snapshot.projects:
+            for model, milli in (project.requested or {}).items():
+                if model in requested:
+                    requested[model][self.parties.projects[project.id].index] = milli
+        return requested
+
+
+def _amounts(snapshot: Snapshot, room: Room) -> dict[str, int]:
+    """What is divided: GPUs on nodes that are not down, or what is given, less the reserve."""
+    total: dict[str, int] = defaultdict(int, snapshot.capacity or {})
+    if snapshot.capacity is None:
+        for node in snapshot.nodes:
+            for device in node.devices:
+                total[device.gpu_model] += MILLI if node.state is not NodeState.DOWN else 0
+    return {model: max(0, milli - snapshot.reserve.get(model, 0)) for model, milli in sorted(total.items())}
+
+
+def _place_in_queue(job: Job) -> tuple[object, ...]:
+    return -job.priority, job.queued_at, job.order, job.id

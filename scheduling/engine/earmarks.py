@@ -1,0 +1,96 @@
+"""GPUs set aside by earlier decisions: who is still entitled to them, and what is free of them by now."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+
+from scheduling.engine.board import Board
+from scheduling.engine.model import MILLI, Ask, Earmark, Job, JobState, NodeState, Snapshot
+from scheduling.engine.room import Spot
+
+
+def settle_earmarks(board: Board, snapshot: Snapshot) -> None:
+    """Start owners whose set is complete; let those wait whose set will be; keep what others have so far.
+
+    An earmark ends with its owner, when the quota no longer allows the owner, when the node is down, and when twice
+    the grace time and a margin have passed.
+    """
+    _Settling(board, snapshot).run()
+
+
+class _Settling:
+    def __init__(self, board: Board, snapshot: Snapshot) -> None:
+        self._board = board
+        self._marks: dict[int, list[Earmark]] = defaultdict(list)
+        for mark in sorted(snapshot.earmarks, key=lambda mark: (mark.job, mark.node)):
+            self._marks[mark.job].append(mark)
+        self._stopping: dict[int, list[Job]] = defaultdict(list)
+        self._releasing: dict[int, int] = defaultdict(int)
+        for job in snapshot.jobs:
+            for node, devices in job.placement.items() if job.state is JobState.STOPPING else ():
+                self._stopping[node].append(job)
+                self._releasing[node] += sum(devices.values())
+
+    def run(self) -> None:
+        board = self._board
+        owners = [job for job in board.waiting.values() if job.id in self._marks]
+        entitled = [(job, model) for job in owners if (model := self._model(job)) is not None]
+        for job, _model in entitled:
+            board.keep(job, self._marks[job.id], list(self._free_part(job)))
+        for job, model in entitled:
+            self._settle(job, model)
+
+    def _settle(self, job: Job, model: str) -> None:
+        board = self._board
+        chosen = board.place(job, [model], board.own_room(job))
+        if chosen is not None:
+            board.begin(job, chosen)
+        elif self._will_suffice(job, model):
+            board.settle(job, model)
+
+    def _model(self, job: Job) -> str | None:
+        """The model that is set aside, if the owner may still have it."""
+        board, marks = self._board, self._marks[job.id]
+        rows = [row for mark in marks for row in board.room.rows_of(mark.node)]
+        models = {board.room.models[int(board.room.row_model[row])] for row in rows} & set(board.eligible.holders(job))
+        if not models or not board.projects[job.project].is_active or any(self._has_ended(mark) for mark in marks):
+            return None
+        model = min(models)
+        return model if not any(board.gates.of_quota(job, model)) else None
+
+    def _has_ended(self, mark: Earmark) -> bool:
+        board = self._board
+        rows, policy = board.room.rows_of(mark.node), board.policy
+        if not rows or board.room.nodes[rows[0]].state is NodeState.DOWN:
+            return True
+        return mark.since is not None and board.now - mark.since > 2 * policy.grace_s + policy.earmark_margin_s
+
+    def _free_part(self, job: Job) -> Iterable[tuple[Spot, Ask]]:
+        """Of each earmark, what is not on GPUs that are still being freed: taken from what is free."""
+        board = self._board
+        for mark in self._marks[job.id]:
+            releasing = min(mark.milli, self._releasing[mark.node])
+            self._releasing[mark.node] -= releasing
+            milli = mark.milli - releasing
+            for row in board.room.rows_of(mark.node):
+                whole = np.flatnonzero(board.room.free[row] == MILLI).tolist()[: milli // MILLI]
+                if whole:
+                    yield Spot(row, tuple(whole), MILLI, has_host=False), Ask(len(whole) * MILLI)
+                    milli -= len(whole) * MILLI
+                part = Ask(milli, shares_device=job.ask.shares_device)
+                if 0 < milli < MILLI and board.room.fits(part, job.project)[row]:
+                    yield board.room.spot(row, part, job.project), part
+                    milli = 0
+
+    def _will_suffice(self, job: Job, model: str) -> bool:
+        """Whether it fits once what stops on its nodes is gone."""
+        board, room = self._board, self._board.own_room(job).copy()
+        gone: set[int] = set()
+        for mark in self._marks[job.id]:
+            for stopping in self._stopping[mark.node]:
+                if stopping.id not in gone:
+                    gone.add(stopping.id)
+                    for spot in board.spots[stopping.id]:
+                        room.give_back(spot, stopping.ask, stopping.project)
+        return bool(gone) and board.place(job, [model], room) is not None

@@ -1,0 +1,120 @@
+"""What quota, reserve and windows allow: each gate a job does not pass says by how much."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from scheduling.engine.calendar import Calendar
+from scheduling.engine.model import Amounts, Job, Project, Window
+from scheduling.engine.parties import Ledger, Parties
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Closed to a job. ``missing`` is what would open it: milli-GPU, cores or bytes. ``level`` and ``name`` say whose
+    guarantee or limit of ``bound`` it is, of which ``used`` are used; ``until``: when time opens it; ``nodes``: name,
+    and the devices, cores and bytes that lack there."""
+
+    kind: str
+    missing: int
+    bound: int = 0
+    used: int = 0
+    level: str = ""
+    name: str = ""
+    party: int = -1
+    until: float | None = None
+    nodes: tuple[tuple[str, int, int, int], ...] = ()
+
+
+class Gates:
+    """Judges one more job on one model, given what is used by now."""
+
+    def __init__(self, parties: Parties, ledger: Ledger, projects: dict[int, Project]) -> None:
+        self._parties = parties
+        self._ledger = ledger
+        self._projects = projects
+
+    def of_quota(self, job: Job, model: str) -> Iterator[Gate]:
+        """Guarantee, for who is not preemptible; limits; cores and memory. The first closed level of each."""
+        if not job.is_preemptible and (lack := self._ledger.lacks_guarantee(job, model)):
+            party, missing = lack
+            bound, used = party.guaranteed(model), self._ledger.protected(party, model)
+            yield Gate("guarantee", missing, bound, used, _level(party.is_group), party.name, party.index)
+        if lack := self._ledger.lacks_limit(job, model):
+            party, missing = lack
+            used = self._ledger.use(party, model)
+            bound = used + job.ask.total_milli - missing
+            yield Gate("limit", missing, bound, used, _level(party.is_group), party.name, party.index)
+        project, ask = self._projects[job.project], job.ask
+        yield from _resource("cpus", ask.cpus * ask.nodes, project.cpu_limit, self._ledger.cpus[project.id])
+        memory = self._ledger.memory_bytes[project.id]
+        yield from _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, memory)
+
+
+def _level(is_group: bool) -> str:
+    return "group" if is_group else "project"
+
+
+def _resource(name: str, asked: int, limit: int | None, used: int) -> Iterator[Gate]:
+    if limit is not None and asked and used + asked > limit:
+        yield Gate("resource", used + asked - limit, limit, used, "project", name)
+
+
+class Reserve:
+    """What must stay free of a model for emergencies, less what emergency jobs use of it by now."""
+
+    def __init__(self, reserve: Amounts, ledger_free: Callable[[str], int]) -> None:
+        self._reserve = reserve
+        self._free = ledger_free
+        self._used: dict[str, int] = defaultdict(int)
+
+    def add(self, job: Job, model: str, sign: int = 1) -> None:
+        if job.is_emergency:
+            self._used[model] += sign * job.ask.total_milli
+
+    def gate(self, job: Job, model: str, freed: int = 0) -> Gate | None:
+        """``freed``: milli-GPU that would become free for it first."""
+        if job.is_emergency or not (reserve := self.left(model)):
+            return None
+        free = self._free(model) + freed
+        missing = job.ask.total_milli + reserve - free
+        return Gate("reserve", missing, reserve, free) if missing > 0 and job.ask.total_milli else None
+
+    def left(self, model: str) -> int:
+        return max(0, self._reserve.get(model, 0) - self._used[model])
+
+
+class Windows:
+    """GPUs held for one project at stated times. Others start on them only if they end before."""
+
+    def __init__(self, windows: tuple[Window, ...], calendar: Calendar, now: float) -> None:
+        self._calendar = calendar
+        self._now = now
+        self._of_model: dict[str, list[Window]] = defaultdict(list)
+        for window in sorted(windows, key=lambda window: (window.start, window.id)):
+            if window.end > now:
+                self._of_model[window.gpu_model].append(window)
+
+    def gate(self, job: Job, model: str, freed: int = 0) -> Gate | None:
+        """The first moment before the job's end at which the windows of others would lack GPUs because of it."""
+        windows = self._of_model.get(model)
+        if not windows or not job.ask.total_milli:
+            return None
+        end = self._calendar.end_of(job)
+        moments = sorted({max(self._now, window.start) for window in windows if window.start < end})
+        for moment in moments:
+            missing = self._missing(job, model, moment) - (freed if moment <= self._now else 0)
+            if missing > 0:
+                held = [window for window in windows if window.start <= moment < window.end]
+                last = max(window.end for window in held if window.project != job.project)
+                return Gate("window", missing, sum(window.milli for window in held), until=last)
+        return None
+
+    def _missing(self, job: Job, model: str, moment: float) -> int:
+        held: dict[int, int] = defaultdict(int)
+        for window in self._of_model[model]:
+            if window.start <= moment < window.end and window.project != job.project:
+                held[window.project] += window.milli
+        used = self._calendar.use_at(model, moment)
+        owed = sum(max(0, milli - used.get(project, 0)) for project, milli in held.items())
+        return owed + job.ask.total_milli - (self._calendar.total(model) - sum(used.values())) if owed else 0

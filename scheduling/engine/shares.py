@@ -1,0 +1,160 @@
+"""Who is due how much of each GPU model: guarantees first, then the surplus by rank and weight.
+
+Level by level from the top; what a group gets is what its children divide.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from scheduling.engine.model import MILLI
+from scheduling.engine.parties import ROOT, Parties, Party
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What one sibling brings to a division: ``need`` is what it asked for within its limit; ``age`` and ``id`` break
+    ties, smaller first."""
+
+    guaranteed: int
+    need: int
+    weight: Fraction = Fraction(1)
+    rank: int = 0
+    past_use: Fraction = Fraction(0)
+    age: int = 0
+    id: int = 0
+
+
+def divide(amount: int, claims: Sequence[Claim], usage_sensitivity: Fraction = Fraction(0)) -> list[int]:
+    """Each claim's share in milli-GPU. Guarantees are met even where they exceed the amount together."""
+    shares = [min(claim.guaranteed, claim.need) for claim in claims]
+    left = amount - sum(shares)
+    ranks: dict[int, list[int]] = defaultdict(list)
+    for place, claim in enumerate(claims):
+        ranks[claim.rank].append(place)
+    for rank in sorted(ranks, reverse=True):
+        if left <= 0:
+            break
+        left = _Surplus(claims, shares, usage_sensitivity).hand_out(left, ranks[rank])
+    return shares
+
+
+class _Surplus:
+    """What is left of a model, handed out among the siblings of one rank. Changes ``shares``."""
+
+    def __init__(self, claims: Sequence[Claim], shares: list[int], usage_sensitivity: Fraction) -> None:
+        self._claims = claims
+        self._shares = shares
+        self._sensitivity = usage_sensitivity
+
+    def hand_out(self, left: int, places: Sequence[int]) -> int:
+        """Rounds of proportional parts in whole GPUs, until nobody needed less than its part. Returns what is left."""
+        while True:
+            weights = self._weights([place for place in places if self._need(place) > 0])
+            total = sum(weights.values(), Fraction(0))
+            if left <= 0 or not total:
+                return left
+            remainders: dict[int, Fraction] = {}
+            due_of = {place: left * weight / total for place, weight in weights.items()}
+            needed_less = any(self._need(place) < due for place, due in due_of.items())
+            for place, due in due_of.items():
+                whole = int(due) // MILLI * MILLI
+                given = self._need(place) if self._need(place) <= due else whole
+                remainders[place] = due - given
+                self._shares[place] += given
+                left -= given
+            if not needed_less:
+                return self._units(left, remainders)
+
+    def _units(self, left: int, remainders: Mapping[int, Fraction]) -> int:
+        """What flooring kept back, a GPU at a time to the largest remainder, then the oldest, then the smaller id."""
+        claims = self._claims
+        order = sorted(remainders, key=lambda place: (-remainders[place], claims[place].age, claims[place].id))
+        for place in order:
+            given = min(MILLI, self._need(place), left)
+            self._shares[place] += given
+            left -= given
+        return left
+
+    def _need(self, place: int) -> int:
+        return self._claims[place].need - self._shares[place]
+
+    def _weights(self, places: Sequence[int]) -> dict[int, Fraction]:
+        """Weights shifted by past use: w' = max(0, w + k(w − u)); plain ones where all of these are 0."""
+        plain = {place: self._claims[place].weight for place in places if self._claims[place].weight > 0}
+        total = sum(plain.values(), Fraction(0))
+        if not self._sensitivity or not any(self._claims[place].past_use for place in plain):
+            return plain
+        shifted = {}
+        for place, weight in plain.items():
+            part = weight / total
+            shifted[place] = max(Fraction(0), part + self._sensitivity * (part - self._claims[place].past_use))
+        return shifted if any(shifted.values()) else plain
+
+
+def shares_of(
+    parties: Parties, amounts: Mapping[str, int], requested: Mapping[str, Sequence[int]], usage_sensitivity: Fraction
+) -> dict[str, list[int]]:
+    """By GPU model, the share of each party in milli-GPU. ``requested`` by model and place, of projects."""
+    return {
+        model: _Level(parties, model, requested[model], usage_sensitivity).shares(amount)
+        for model, amount in sorted(amounts.items())
+    }
+
+
+class _Level:
+    """The division of one model, from the top down."""
+
+    def __init__(self, parties: Parties, model: str, requested: Sequence[int], usage_sensitivity: Fraction) -> None:
+        self._parties = parties
+        self._model = model
+        self._sensitivity = usage_sensitivity
+        self._need = list(requested)
+        self._past_use = [party.entitlement.past_use.get(model, Fraction(0)) for party in parties.all]
+        for party in self._from_below():
+            self._sum_up(party)
+
+    def shares(self, amount: int) -> list[int]:
+        shares = [0] * len(self._parties.all)
+        below = [(ROOT, amount)]
+        while below:
+            parent, part = below.pop()
+            siblings = self._parties.children.get(parent, [])
+            claims = [self._claim(party) for party in siblings]
+            for party, share in zip(siblings, divide(part, claims, self._sensitivity), strict=True):
+                shares[party.index] = share
+                if party.is_group:
+                    below.append((party.index, share))
+        return shares
+
+    def _claim(self, party: Party) -> Claim:
+        entitlement = party.entitlement
+        return Claim(
+            guaranteed=party.guaranteed(self._model),
+            need=self._need[party.index],
+            weight=entitlement.weight,
+            rank=entitlement.rank,
+            past_use=self._past_use[party.index],
+            age=party.created_order,
+            id=party.id,
+        )
+
+    def _from_below(self) -> list[Party]:
+        """Every party after all that are below it."""
+        order: list[Party] = []
+        below = [ROOT]
+        while below:
+            children = self._parties.children.get(below.pop(), [])
+            order.extend(children)
+            below.extend(party.index for party in children if party.is_group)
+        return order[::-1]
+
+    def _sum_up(self, party: Party) -> None:
+        """Cut the need at the limit and add it to the group above; past use adds up, too."""
+        limit = party.limit(self._model)
+        if limit is not None:
+            self._need[party.index] = min(self._need[party.index], limit)
+        if party.parent != ROOT:
+            self._need[party.parent] += self._need[party.index]
+            self._past_use[party.parent] += self._past_use[party.index]
