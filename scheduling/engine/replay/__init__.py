@@ -1,0 +1,1 @@
+"""Recorded or invented workloads through the engine, faster than real time."""
