@@ -110,7 +110,8 @@ class ExitRecord(Struct, frozen=True):
 
 
 class MemberReport(Struct, frozen=True):
-    """One attempt member that the node holds, with its whole state. ``log_bytes``: written on the node so far."""
+    """One attempt member that the node holds, with its whole state. ``log_bytes``: written on the node so far.
+    ``signalled_at``: when the node began to stop it; only a newer checkpoint is the answer to the signal."""
 
     member_id: Id
     fencing: Count
@@ -119,6 +120,7 @@ class MemberReport(Struct, frozen=True):
     log_bytes: Count = 0
     newest_checkpoint_at: Instant | None = None
     exit: ExitRecord | None = None
+    signalled_at: Instant | None = None
 
 
 class Sync(Struct, frozen=True):

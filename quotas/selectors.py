@@ -69,6 +69,22 @@ def area_quotas_at(at: datetime) -> dict[QuotaKey, Quota]:
     return held
 
 
+def emergencies_at(at: datetime, project_ids: Iterable[int]) -> dict[tuple[int, int], int]:
+    """GPUs of the reserve that are released to these projects at an instant, by project and GPU model."""
+    claims = live_claims().filter(kind=ClaimKind.EMERGENCY, resource=Resource.GPU, during__contains=at)
+    rows = claims.filter(project__in=list(project_ids)).values_list("project_id", "gpu_model_id")
+    sums = rows.annotate(total=Sum("guaranteed"))
+    return {(project or 0, model or 0): int(total) for project, model, total in sums if total}
+
+
+def promised_in_areas_at(at: datetime) -> dict[tuple[int, int], int]:
+    """GPUs guaranteed to the projects of each research area at an instant, emergency claims included, by area and GPU
+    model. Areas below and what an area itself is promised are not in it."""
+    claims = live_claims().filter(resource=Resource.GPU, project__area__isnull=False, during__contains=at)
+    sums = claims.values_list("project__area_id", "gpu_model_id").annotate(total=Sum("guaranteed"))
+    return {(area or 0, model or 0): int(total) for area, model, total in sums if total}
+
+
 def promised_at(at: datetime, gpu_model_ids: Iterable[int] | None = None) -> dict[int, int]:
     """GPUs guaranteed at an instant by GPU model (all or these), whoever holds them; emergency claims apart."""
     claims = _promises().filter(during__contains=at)

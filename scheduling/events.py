@@ -1,6 +1,6 @@
 """News from the rooms below. Delivered at least once: every handler may run again."""
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from kernel.models import OutboxEvent
 from kernel.outbox import subscribe
@@ -8,13 +8,14 @@ from kernel.unit import lock, unit_of_work
 from projects.models import Project
 from projects.states import ProjectState
 from scheduling import wake
-from scheduling.models import Job
+from scheduling.models import Attempt, Job
+from scheduling.outcome import GIVES_WAY
 from scheduling.services.acts import cancel_waiting, stop_live
 from scheduling.services.silence import members_lose_sight
-from scheduling.states import JobState
+from scheduling.states import AttemptState, JobState
 
 CONSUMER = "scheduling"
-_STOPPABLE = (JobState.STARTING, JobState.RUNNING, JobState.PAUSING)
+_STOPPABLE = (JobState.STARTING, JobState.RUNNING, JobState.PAUSING, JobState.STOPPING)
 _TEXT = "Its project is no longer active."
 
 
@@ -76,4 +77,8 @@ def _ends(state: ProjectState) -> frozenset[JobState]:
 
 
 def _unfinished(project_id: int) -> QuerySet[Job]:
-    return Job.objects.filter(project=project_id, state__in=[JobState.QUEUED, JobState.PAUSED, *_STOPPABLE])
+    """What waits or runs. Of what is being stopped only that which would come back: it gives way to another job."""
+    gives_way = Attempt.objects.filter(stop_reason__in=GIVES_WAY).exclude(state=AttemptState.ENDED)
+    is_stopping = Q(state=JobState.STOPPING)
+    jobs = Job.objects.filter(project=project_id, state__in=[JobState.QUEUED, JobState.PAUSED, *_STOPPABLE])
+    return jobs.filter(~is_stopping | Q(pk__in=gives_way.values("job_id")))

@@ -36,6 +36,13 @@ class Job(models.Model):
     nodes_exact = models.PositiveIntegerField(null=True)
     cpus = models.PositiveIntegerField(default=0)
     memory_bytes = models.BigIntegerField(default=0)
+    gpu_memory_bytes = models.BigIntegerField(default=0)
+    """At least so much on each of its GPUs; 0: any."""
+    interconnect = models.CharField(max_length=40, blank=True)
+    is_exclusive = models.BooleanField(default=False)
+    """Nothing else runs on its nodes."""
+    shares_device = models.BooleanField(default=False)
+    """Other projects whose jobs say so, too, may use the rest of its GPU."""
     is_preemptible = models.BooleanField(default=False)
     priority = models.IntegerField(default=0)
     max_runtime_s = models.PositiveIntegerField(null=True)
@@ -91,6 +98,8 @@ class Attempt(models.Model):
     message = models.TextField(blank=True)
     stop_reason = models.CharField(max_length=20, blank=True)
     stop_requested_at = models.DateTimeField(null=True)
+    is_preemptible = models.BooleanField(default=False)
+    """As it was when it started: protection is fixed then."""
     max_runtime_s = models.PositiveIntegerField(null=True)
     """The shorter of what the job asked for and what its pools allowed when it was placed; null: no end is set."""
     assigned_at = models.DateTimeField()
@@ -122,6 +131,8 @@ class AttemptMember(models.Model):
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     newest_checkpoint_at = models.DateTimeField(null=True)
+    signalled_at = models.DateTimeField(null=True)
+    """When its node began to stop it; a checkpoint counts as saved if it is newer."""
     last_report_at = models.DateTimeField(null=True)
     log_bytes = models.BigIntegerField(default=0)
     """Length of this member's log as the node reports it."""
@@ -163,6 +174,7 @@ class DeviceAllocation(models.Model):
         indexes = [
             models.Index(fields=["device"], name="deviceallocation_live", condition=Q(released_at__isnull=True)),
             models.Index(fields=["device", "allocated_at"], name="deviceallocation_history"),
+            models.Index(fields=["released_at"], name="deviceallocation_released"),
         ]
 
 
@@ -191,6 +203,81 @@ class Charge(models.Model):
         indexes = [models.Index(fields=["project", "day"], name="charge_project_day")]
 
 
+class Interruption(models.Model):
+    """The ledger of what interruptions cost (JOB10): one row per attempt that gave way or lost its node.
+
+    Open from the decision until the attempt has ended; then ``lost_milli_gpu_seconds`` is what ``milli_gpus`` did from
+    ``lost_from`` on, the last checkpoint or the start, and nothing of it was lost if the attempt ended by itself.
+    """
+
+    attempt = models.OneToOneField(Attempt, on_delete=models.PROTECT, related_name="interruption")
+    job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="interruptions")
+    by = models.ForeignKey(Job, on_delete=models.PROTECT, null=True, related_name="interrupted")
+    """The job it gave way to."""
+    cause = models.CharField(max_length=20, choices=Cause.choices)
+    milli_gpus = models.PositiveIntegerField()
+    requested_at = models.DateTimeField()
+    checkpoint_at = models.DateTimeField(null=True)
+    lost_from = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    lost_milli_gpu_seconds = models.BigIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="interruption_booked_whole",
+                condition=Q(ended_at__isnull=True, lost_milli_gpu_seconds__isnull=True)
+                | Q(ended_at__isnull=False, lost_milli_gpu_seconds__gte=0),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["job", "requested_at"], name="interruption_job_day"),
+            models.Index(fields=["ended_at"], name="interruption_ended_at"),
+        ]
+
+
+class Earmark(models.Model):
+    """GPUs that were freed for a queued job: nobody else gets them. Replaced by each decision's list."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="earmarks")
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="earmarks")
+    milli = models.PositiveIntegerField()
+    since = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "node"], name="earmark_once"),
+            models.CheckConstraint(name="earmark_milli", condition=Q(milli__gte=1)),
+        ]
+
+
+class SchedulingPolicy(models.Model):
+    """The organisation's choices for the scheduler (``scheduling.policy``). Rows are only added; the newest counts."""
+
+    version = models.PositiveIntegerField(unique=True)
+    """Counted from 1. Who changes the policy names the version that was seen; of two, one comes too late."""
+    values = models.JSONField()
+    reason = models.TextField(blank=True)
+    set_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
+    set_at = models.DateTimeField()
+
+
+class PastUse(models.Model):
+    """What a project used of a GPU model and what it lost, released before ``through``, decayed to that instant.
+
+    Kept by the deciding leader alone, so that a decision reads what is live and new, not the whole past.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    gpu_model = models.ForeignKey(GpuModel, on_delete=models.CASCADE, related_name="+")
+    milli_gpu_seconds = models.FloatField()
+    through = models.DateTimeField()
+    half_life_s = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "gpu_model"], name="pastuse_once")]
+
+
 class JobLog(models.Model):
     """Length of a job's log in bytes. Chunks are appended in order of arrival and never move."""
 
@@ -216,11 +303,15 @@ class LogChunk(models.Model):
 
 
 class Decision(models.Model):
-    """One decision of the scheduler with its reasons: what it started and why the rest waits."""
+    """What one decision changed, with its reasons: kept only where it says something that the ones before did not."""
 
     decided_at = models.DateTimeField()
     started = models.JSONField(default=list)
+    preempted = models.JSONField(default=list)
+    earmarks = models.JSONField(null=True)
+    """All of them, where they changed; null: as before."""
     waiting = models.JSONField(default=list)
+    """Jobs whose reason changed."""
     queued_jobs = models.PositiveIntegerField()
     cpu_seconds = models.FloatField()
 

@@ -12,12 +12,19 @@ from scheduling.states import Cause, JobState
 
 GANG = "gang"
 """Stop reason of an attempt one of whose members ended first: the others are stopped with it."""
+PREEMPTED = "preempted"
+"""Stop reason of an attempt that gives way to another job."""
+LOST = "lost"
+"""Stop reason of a gang some of whose nodes have been silent for too long."""
+GIVES_WAY = (PREEMPTED, LOST)
+"""Stopped by the scheduler: the job is queued again at its old place, unless it ended by itself first."""
 LAUNCH_TRIES = 3
 """Failed launches in a row after which a job is *not launchable*."""
 BACKOFF_FIRST_S = 10
 BACKOFF_CAP_S = 600
 
-_BY_ORDER = {"user": Cause.USER, "project": Cause.USER, "preempted": Cause.PREEMPTED, "timeout": Cause.TIMEOUT}
+_BY_ORDER = {"user": Cause.USER, "project": Cause.USER, PREEMPTED: Cause.PREEMPTED, "timeout": Cause.TIMEOUT}
+_BY_ORDER[LOST] = Cause.NODE_LOST
 _BY_EXIT = {
     "finished": Cause.FINISHED,
     "timeout": Cause.TIMEOUT,
@@ -93,7 +100,7 @@ def job_outcome(end: Ending, job: JobFacts) -> Outcome:
     """What becomes of the job (live, by its state) after this attempt."""
     if end.cause == Cause.FINISHED and end.exit_code == 0:
         return Outcome("succeed", "succeeded", "It ended with exit code 0.", {"exit_code": 0})
-    if job.state == JobState.STOPPING:
+    if job.state == JobState.STOPPING and job.stop_reason not in GIVES_WAY:
         return _cancelled(job)
     if job.state == JobState.PAUSING:
         return _paused(end, job)

@@ -37,6 +37,10 @@ JOB = Machine(
         (J.PAUSING, "stop"): J.STOPPING,
         (J.PAUSED, "cancel"): J.CANCELLED,
         (J.QUEUED, "pause"): J.PAUSED,
+        # A person's stop takes the place of giving way: the job is cancelled, not queued again.
+        (J.STOPPING, "stop"): J.STOPPING,
+        (J.STARTING, "preempt"): J.STOPPING,
+        (J.RUNNING, "preempt"): J.STOPPING,
         (J.STARTING, "pause"): J.PAUSING,
         (J.RUNNING, "pause"): J.PAUSING,
         (J.PAUSING, "paused"): J.PAUSED,

@@ -186,7 +186,7 @@ class Member:
                 self.remind()
                 return
             grace_s = max(0, int(order.ordered_monotonic + order.grace_s - held.ordered_monotonic))
-            order = StopFile(held.cause, held.signal, grace_s, held.ordered_monotonic, held.message)
+            order = StopFile(held.cause, held.signal, grace_s, held.ordered_monotonic, held.message, held.ordered_at)
         self.folder.write_stop(order)
         self.stop = order
         self.started = self.started or self.folder.started()
@@ -218,4 +218,5 @@ class Member:
             log_bytes=self.folder.log_bytes(),
             newest_checkpoint_at=self.newest_checkpoint_at,
             exit=self.exit,
+            signalled_at=self.stop.ordered_at if self.stop is not None else None,
         )

@@ -16,7 +16,7 @@ from agent.runner.folders import MemberFolder, delete
 from agent.runner.keys import LaunchKeys
 from agent.runner.member import Member, failed_record
 from agent.runner.plan import Node, Taken, check_devices, job_uid, make_plan
-from agent.runner.records import LaunchFile, Plan, StopFile
+from agent.runner.records import LaunchFile, Plan, StopFile, stop_file
 from agent.runner.spawn import spawn_shim
 
 log = logging.getLogger(__name__)
@@ -186,7 +186,7 @@ class Members:
                 log.warning("member %s: stop order with an old fencing number ignored", order.member_id)
                 return
             cause = CAUSES.get(order.reason, "stopped")
-            self._order(member, StopFile(cause, order.signal, order.grace_s, time.monotonic()))
+            self._order(member, stop_file(cause, order.signal, order.grace_s))
 
     def stop_all(self, cause: ExitCause, longest_grace_s: int) -> None:
         """Stop every living member, with its own signal and at most this grace."""
@@ -194,7 +194,7 @@ class Members:
             for member in self._members.values():
                 if member.exit is None:
                     grace_s = min(member.launch.grace_s, longest_grace_s)
-                    self._order(member, StopFile(cause, member.launch.signal, grace_s, time.monotonic()))
+                    self._order(member, stop_file(cause, member.launch.signal, grace_s))
 
     def _order(self, member: Member, order: StopFile) -> None:
         was_stopping = member.stop is not None

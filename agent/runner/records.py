@@ -1,5 +1,8 @@
 """What a member's folder holds besides the job's own files."""
 
+import time
+from datetime import UTC, datetime
+
 from msgspec import Struct
 
 from agent.messages import ExitCause, Instant, Launch
@@ -53,3 +56,10 @@ class StopFile(Struct, frozen=True):
     grace_s: int
     ordered_monotonic: float
     message: str = ""
+    ordered_at: Instant | None = None
+    """By the machine's clock of days: a checkpoint is compared with it."""
+
+
+def stop_file(cause: ExitCause, signal: str, grace_s: int) -> StopFile:
+    """An order that begins now."""
+    return StopFile(cause, signal, grace_s, time.monotonic(), ordered_at=datetime.now(UTC))

@@ -2,6 +2,7 @@
 
 from scheduling.selectors.jobs import (
     AttemptView,
+    InterruptionView,
     JobDetail,
     JobEvent,
     job_detail,
@@ -27,6 +28,7 @@ __all__ = [
     "DayUsage",
     "DrainImpact",
     "HurtJob",
+    "InterruptionView",
     "JobDetail",
     "JobEvent",
     "LogPart",

@@ -10,11 +10,25 @@ from accounts.models import Person
 from kernel.errors import NotFound
 from kernel.models import StateChange
 from projects import policies as projects_policies
-from scheduling.models import Attempt, AttemptMember, Job
+from scheduling.engine.model import MILLI
+from scheduling.models import Attempt, AttemptMember, Interruption, Job
+from scheduling.outcome import GIVES_WAY
 from scheduling.states import LIVE, AttemptState, JobState
 
 Placement = dict[str, dict[str, int]]
 """Node name → device UUID → milli-GPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptionView:
+    """What an interruption cost. ``by``: the job it was for; its name only where the reader may see that job."""
+
+    by: int | None
+    by_name: str
+    at: datetime
+    checkpoint_at: datetime | None
+    is_booked: bool
+    lost_gpu_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +50,10 @@ class AttemptView:
     is_simulated: bool
     newest_checkpoint_at: datetime | None
     max_runtime_s: int | None
+    is_preemptible: bool
+    gives_way: bool
+    """It is being stopped by the scheduler, for another job or because its gang lost members."""
+    interruption: InterruptionView | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +123,19 @@ def job_detail(person: Person, job_id: int) -> JobDetail:
     by_attempt: dict[int, list[AttemptMember]] = {}
     for member in members.filter(attempt__job=job):
         by_attempt.setdefault(member.attempt_id, []).append(member)
-    views = [_view(attempt, by_attempt.get(attempt.pk, [])) for attempt in attempts]
-    return JobDetail(job, views, possible(job))
+    cut = _interruptions(person, job)
+    views = [_view(attempt, by_attempt.get(attempt.pk, []), cut.get(attempt.pk)) for attempt in attempts]
+    return JobDetail(job, views, possible(job, gives_way=any(view.gives_way for view in views)))
 
 
-def possible(job: Job) -> list[str]:
-    """What a person could do with the job in its state."""
-    events = job.machine.events(job.state)
-    can = {"pause", "resume", "requeue"} & set(events)
-    return sorted(can | ({"cancel"} if {"cancel", "stop"} & set(events) else set()))
+def possible(job: Job, *, gives_way: bool = False) -> list[str]:
+    """What a person could do with the job in its state. What is being stopped can be stopped for good only while it
+    gives way to another job."""
+    events = set(job.machine.events(job.state))
+    if job.state == JobState.STOPPING and not gives_way:
+        events.discard("stop")
+    can = {"pause", "resume", "requeue"} & events
+    return sorted(can | ({"cancel"} if {"cancel", "stop"} & events else set()))
 
 
 def job_events(job: Job) -> list[JobEvent]:
@@ -135,7 +157,25 @@ def job_events(job: Job) -> list[JobEvent]:
     ]
 
 
-def _view(attempt: Attempt, members: list[AttemptMember]) -> AttemptView:
+def _interruptions(person: Person, job: Job) -> dict[int, InterruptionView]:
+    """By attempt. Two statements; the second only where something was interrupted for a job."""
+    rows = list(Interruption.objects.filter(job=job).order_by("pk"))
+    by = {row.by_id for row in rows if row.by_id is not None}
+    names = dict(visible_to(person).filter(pk__in=by).values_list("pk", "name")) if by else {}
+    return {
+        row.attempt_id: InterruptionView(
+            by=row.by_id,
+            by_name=names.get(row.by_id or 0, ""),
+            at=row.requested_at,
+            checkpoint_at=row.checkpoint_at,
+            is_booked=row.ended_at is not None,
+            lost_gpu_seconds=(row.lost_milli_gpu_seconds or 0) / MILLI,
+        )
+        for row in rows
+    }
+
+
+def _view(attempt: Attempt, members: list[AttemptMember], interruption: InterruptionView | None) -> AttemptView:
     placement = {
         member.node.name: {
             part.device.uuid: part.milli
@@ -160,4 +200,7 @@ def _view(attempt: Attempt, members: list[AttemptMember]) -> AttemptView:
         is_simulated=any(member.node.is_simulated for member in members),
         newest_checkpoint_at=max(checkpoints, default=None),
         max_runtime_s=attempt.max_runtime_s,
+        is_preemptible=attempt.is_preemptible,
+        gives_way=attempt.state != AttemptState.ENDED and attempt.stop_reason in GIVES_WAY,
+        interruption=interruption,
     )

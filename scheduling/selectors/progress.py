@@ -31,7 +31,7 @@ def with_start(jobs: QuerySet[Job]) -> QuerySet[Job]:
 
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
-    """Among the waiting jobs of its project, in the engine's order: who queued first; counted from 1."""
+    """Among the waiting jobs of its project, in the engine's order: priority, then who queued first; from 1."""
 
     place: int
     waiting: int
@@ -42,7 +42,8 @@ def queue_place(job: Job) -> QueuePlace | None:
     if job.state != JobState.QUEUED:
         return None
     waiting = Job.objects.filter(project=job.project_id, state=JobState.QUEUED)
-    before = Q(queued_at__lt=job.queued_at) | Q(queued_at=job.queued_at, pk__lt=job.pk)
+    earlier = Q(queued_at__lt=job.queued_at) | Q(queued_at=job.queued_at, pk__lt=job.pk)
+    before = Q(priority__gt=job.priority) | Q(priority=job.priority) & earlier
     return QueuePlace(waiting.filter(before).count() + 1, waiting.count())
 
 

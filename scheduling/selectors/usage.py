@@ -47,7 +47,7 @@ def used_now(project_ids: Iterable[int] | None = None) -> dict[tuple[int, int], 
     """By project and GPU model: what jobs with a live attempt use. Releasing is not free."""
     live = _live_at(None, project_ids)
     sums = live.values_list("job__project_id", "gpu_model_id").annotate(
-        total=Sum("job__milli_gpus"), protected=Sum("job__milli_gpus", filter=Q(job__is_preemptible=False), default=0)
+        total=Sum("job__milli_gpus"), protected=Sum("job__milli_gpus", filter=Q(is_preemptible=False), default=0)
     )
     return {(project, model): ModelUse(int(total or 0), int(kept)) for project, model, total, kept in sums.order_by()}
 

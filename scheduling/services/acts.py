@@ -14,7 +14,8 @@ from projects.services.acts import as_now
 from projects.states import ProjectState
 from scheduling import policies, wake
 from scheduling.errors import ProjectNotActive
-from scheduling.models import Job
+from scheduling.models import Earmark, Job
+from scheduling.outcome import GIVES_WAY
 from scheduling.services.attempts import live_attempt, request_stop
 from scheduling.states import JobState
 
@@ -71,14 +72,18 @@ def cancel_waiting(job: Job, code: str, text: str, *, actor: Person | None) -> N
     job.ended_at, job.not_before = clock.now(), None
     fields = [*_REASON_FIELDS, "ended_at", "not_before"]
     transition(job, "cancel", actor=actor, reason=text, fields=fields)
+    Earmark.objects.filter(job=job).delete()
     outbox.emit("job.ended", subject=job, data={"state": job.state, "reason": code})
     wake.wake_scheduler()
 
 
 def stop_live(job: Job, stop_reason: str, text: str, *, actor: Person | None) -> None:
-    """Stop a starting, running or pausing job (locked) by the graceful path. Raises ``IllegalTransition``."""
-    transition(job, "stop", actor=actor, reason=text)
+    """Stop a starting, running or pausing job (locked) by the graceful path; one that gives way is not queued again.
+    Raises ``IllegalTransition``."""
     attempt = live_attempt(job)
+    if job.state == JobState.STOPPING and (attempt is None or attempt.stop_reason not in GIVES_WAY):
+        raise IllegalTransition(_("This job is being stopped."), data={"state": job.state, "event": "stop"})
+    transition(job, "stop", actor=actor, reason=text)
     if attempt is None:
         raise IllegalTransition(_("This job has nothing to stop."), data={"state": job.state, "event": "stop"})
     request_stop(job, attempt, stop_reason, actor=actor)

@@ -1,156 +1,154 @@
-"""Apply what a decision starts: attempts, members and device allocations, all or nothing for each job."""
+"""Apply a decision: what starts, what must give way, and for whom freed GPUs are kept; each all or nothing."""
 
-import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max, prefetch_related_objects
+from django.db.models import prefetch_related_objects
 
-from inventory.models import GpuModel, Node, PoolKind
+from inventory.models import Device, DeviceState, GpuModel, Node, PoolKind
 from inventory.states import NodeState
 from kernel import clock
-from kernel.states import transition
 from kernel.unit import lock
 from projects.models import Project
 from projects.states import ProjectState
 from quotas.selectors import pools_open_at
-from scheduling.engine import Decision, QueuedJob, Snapshot, Start
-from scheduling.engine.quota import Ledger
-from scheduling.launchers import push_soon
-from scheduling.models import Attempt, AttemptMember, DeviceAllocation, Job
-from scheduling.snapshot import load_projects, load_quotas
+from scheduling.engine.model import Decision, Earmark, Group, Preempt, Snapshot, Start
+from scheduling.engine.model import Job as Asked
+from scheduling.engine.model import Project as Party
+from scheduling.models import Job
+from scheduling.policy import Choices
+from scheduling.services.earmarks import earmarks_replace
+from scheduling.services.preemption import Victim, give_way, victims_of
+from scheduling.services.starting import Place, starts_write
+from scheduling.snapshot import Parties, load_parties
 from scheduling.states import JobState
 
-_CLEARED = ["reason", "reason_code", "reason_data", "not_before"]
+_Terms = Mapping[int, tuple[Party, tuple[Group, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Jobs that started, and jobs whose start no longer fitted."""
+    """Jobs that started, jobs whose start or victims no longer fitted, and jobs that give way."""
 
     started: tuple[int, ...] = ()
     dropped: tuple[int, ...] = ()
+    preempted: tuple[int, ...] = ()
+    earmarks: tuple[Earmark, ...] = ()
+    has_new_earmarks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Locked:
-    projects: Mapping[int, Project]
-    jobs: Mapping[int, Job]
-    nodes: Mapping[int, Node]
-    open_to: Mapping[int, frozenset[int]]
-    """By dedicated pool: who may use it."""
+def decision_apply(snapshot: Snapshot, decision: Decision, choices: Choices, now: datetime) -> Applied:
+    """Do what still fits, drop the rest. Locks projects, jobs and nodes, and reads project, job and node state, pool
+    access and quota again under them (REG2). Inside the leader's transaction.
 
-
-def starts_apply(snapshot: Snapshot, decision: Decision, now: datetime) -> Applied:
-    """Start what still fits, in the decision's order; drop the rest. Locks projects, jobs and nodes, and reads
-    project state, job state, node state, pool access and quota again under them (REG2). Inside the leader's
-    transaction."""
-    if not decision.start:
-        return Applied()
-    queued = {job.id: job for job in snapshot.queue}
-    wanted = {start.job: start for start in decision.start}
-    project_ids = {queued[pk].project for pk in wanted}
-    node_ids = {node for start in decision.start for node in start.placement}
-    rows = lock({Project: project_ids, Job: wanted, Node: node_ids}, must_exist=False)
-    # Waiting for the locks took time: what came into force meanwhile counts.
-    at = max(now, clock.now())
-    locked = _Locked(rows[Project], rows[Job], rows[Node], pools_open_at(at))
-    prefetch_related_objects(list(locked.nodes.values()), "pool")
-    models = dict(GpuModel.objects.values_list("name", "pk"))
-    names = {pk: name for name, pk in models.items()}
-    fresh = replace(
-        snapshot,
-        projects=load_projects(project_ids, at),
-        quotas=load_quotas(project_ids, at, names),
-    )
-    ledger, fitting = Ledger(fresh), []
-    for start in decision.start:
-        job = queued[start.job]
-        if _still_fits(start, locked) and _is_within(ledger, fresh, start, job):
-            ledger.add(job, start.gpu_model)
-            fitting.append(start)
-    _start(fitting, locked, models, at)
+    A start whose project's terms are not exactly those that the decision saw is dropped, and so is a newcomer with all
+    of its victims; the next decision sees the new ones. So nothing of what the engine weighs is weighed here again.
+    """
+    starts = [start for start in decision.start if not start.after]
+    looks = _Looks(snapshot, starts, decision.preempt, choices, now)
+    fitting = [start for start in starts if looks.may_start(start)]
+    starts_write([looks.place(start) for start in fitting], looks.at)
+    stopping = [preempts for preempts in _by_newcomer(decision.preempt) if looks.may_stop(preempts)]
+    for preempts in stopping:
+        for preempt in preempts:
+            give_way(looks.victims[preempt.job], None if preempt.by is None else looks.jobs[preempt.by])
     started = tuple(start.job for start in fitting)
-    return Applied(started, tuple(pk for pk in wanted if pk not in started))
+    preempted = tuple(preempt.job for preempts in stopping for preempt in preempts)
+    dropped = {start.job for start in starts} - set(started)
+    dropped |= {preempt.by or preempt.job for preempt in decision.preempt} - _owners(stopping)
+    earmarks = _earmarks(snapshot, decision, dropped)
+    return Applied(started, tuple(sorted(dropped)), preempted, earmarks, earmarks_replace(earmarks, looks.at))
 
 
-def _still_fits(start: Start, locked: _Locked) -> bool:
-    """Whether job, project and nodes are as the decision saw them."""
-    job = locked.jobs.get(start.job)
-    if job is None or job.state != JobState.QUEUED:
-        return False
-    project = locked.projects.get(job.project_id)
-    if project is None or project.state != ProjectState.ACTIVE:
-        return False
-    nodes = [locked.nodes.get(node) for node in start.placement]
-    return all(
-        node is not None and node.state == NodeState.UP and _is_open(node, job.project_id, locked) for node in nodes
-    )
+def _by_newcomer(preempts: Iterable[Preempt]) -> list[list[Preempt]]:
+    """Together what stops for one job; gangs that lost members each alone."""
+    groups: dict[tuple[int, int], list[Preempt]] = {}
+    for preempt in preempts:
+        key = (0, preempt.job) if preempt.by is None else (1, preempt.by)
+        groups.setdefault(key, []).append(preempt)
+    return [groups[key] for key in sorted(groups)]
 
 
-def _is_open(node: Node, project_id: int, locked: _Locked) -> bool:
-    is_shared = node.pool.kind == PoolKind.SHARED
-    return is_shared or project_id in locked.open_to.get(node.pool_id, frozenset())
+def _owners(groups: Iterable[list[Preempt]]) -> set[int]:
+    return {preempt.by or preempt.job for group in groups for preempt in group}
 
 
-def _is_within(ledger: Ledger, fresh: Snapshot, start: Start, job: QueuedJob) -> bool:
-    """Whether the quota as it is now allows the start, with those before it."""
-    if start.gpu_model not in ledger.models(job):
-        return False
-    return ledger.refusal(job, fresh.projects[job.project], start.gpu_model) is None
+def _earmarks(snapshot: Snapshot, decision: Decision, dropped: set[int]) -> tuple[Earmark, ...]:
+    """The decision's; a job that was dropped keeps what it had."""
+    kept = [mark for mark in snapshot.earmarks if mark.job in dropped]
+    return tuple([mark for mark in decision.earmarks if mark.job not in dropped] + kept)
 
 
-def _start(starts: Sequence[Start], locked: _Locked, models: Mapping[str, int], now: datetime) -> None:
-    """Attempts, members and allocations in one statement each; the database refuses a device given twice."""
-    if not starts:
-        return
-    numbers = dict(
-        Attempt.objects.filter(job__in=[start.job for start in starts]).values_list("job_id").annotate(n=Max("number"))
-    )
-    attempts = Attempt.objects.bulk_create(
-        Attempt(
-            job=locked.jobs[start.job],
-            number=numbers.get(start.job, 0) + 1,
-            launcher=_launcher(start, locked),
-            gpu_model_id=models[start.gpu_model],
-            max_runtime_s=allowed_runtime_s(locked.jobs[start.job], [locked.nodes[node] for node in start.placement]),
-            assigned_at=now,
+class _Looks:
+    """The second look, under locks: is everything as the decision saw it?"""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        starts: list[Start],
+        preempts: tuple[Preempt, ...],
+        choices: Choices,
+        now: datetime,
+    ) -> None:
+        self._seen: dict[int, Asked] = {job.id: job for job in snapshot.jobs}
+        newcomers = {start.job for start in starts} | {preempt.by for preempt in preempts if preempt.by is not None}
+        concerned = newcomers | {preempt.job for preempt in preempts}
+        projects = {self._seen[pk].project for pk in newcomers}
+        nodes = {node for start in starts for node in start.placement}
+        self.at = now
+        self.jobs: Mapping[int, Job] = {}
+        self.victims: Mapping[int, Victim] = {}
+        self._nodes: Mapping[int, Node] = {}
+        if not concerned:
+            return
+        rows = lock({Project: projects, Job: concerned, Node: nodes}, must_exist=False)
+        # Waiting for the locks took time: what came into force meanwhile counts.
+        self.at = max(now, clock.now())
+        self.jobs, self._nodes = rows[Job], rows[Node]
+        self._projects: Mapping[int, Project] = rows[Project]
+        self._models = dict(GpuModel.objects.values_list("name", "pk"))
+        self.victims = victims_of(self.jobs, {preempt.job for preempt in preempts})
+        self._terms_seen: _Terms = Parties(snapshot.projects, snapshot.groups).terms()
+        names = {pk: name for name, pk in self._models.items()}
+        self._terms_now: _Terms = load_parties(projects, self.at, choices, names, with_use=False).terms()
+        if starts:
+            self._look_at_nodes(starts)
+
+    def _look_at_nodes(self, starts: list[Start]) -> None:
+        prefetch_related_objects(list(self._nodes.values()), "pool")
+        self._open_to = pools_open_at(self.at)
+        wanted = [device for start in starts for devices in start.placement.values() for device in devices]
+        gone = Device.objects.filter(pk__in=wanted).exclude(state=DeviceState.OK)
+        self._lost = set(gone.values_list("pk", flat=True))
+
+    def may_start(self, start: Start) -> bool:
+        """Whether job, project, quota, nodes and devices are as the decision saw them."""
+        return self._waits_as_seen(start.job) and all(
+            self._is_usable(node, self.jobs[start.job].project_id) and not self._lost & set(devices)
+            for node, devices in start.placement.items()
         )
-        for start in starts
-    )
-    members = AttemptMember.objects.bulk_create(
-        AttemptMember(attempt=attempt, node=locked.nodes[node], rank=rank, launch_key=uuid.uuid4())
-        for attempt, start in zip(attempts, starts, strict=True)
-        for rank, node in enumerate(start.placement)
-    )
-    placements = [devices for start in starts for devices in start.placement.values()]
-    DeviceAllocation.objects.bulk_create(
-        DeviceAllocation(member=member, device_id=device, milli=milli, allocated_at=now)
-        for member, devices in zip(members, placements, strict=True)
-        for device, milli in sorted(devices.items())
-    )
-    for attempt in attempts:
-        _assign(attempt)
-    by_launcher: dict[str, list[AttemptMember]] = {}
-    for member in members:
-        by_launcher.setdefault(member.attempt.launcher, []).append(member)
-    for launcher, some in by_launcher.items():
-        push_soon(launcher, *some)
 
+    def may_stop(self, preempts: list[Preempt]) -> bool:
+        """Whether every victim still runs and their newcomer still waits under the terms that it was granted."""
+        by = preempts[0].by
+        return (by is None or self._waits_as_seen(by)) and all(preempt.job in self.victims for preempt in preempts)
 
-def allowed_runtime_s(job: Job, nodes: Sequence[Node]) -> int | None:
-    """How long an attempt of the job may run on these nodes: its max runtime and every pool's bound hold."""
-    bounds = [job.max_runtime_s, *(node.pool.max_runtime_bound_s for node in nodes)]
-    return min((bound for bound in bounds if bound is not None), default=None)
+    def place(self, start: Start) -> Place:
+        """What is to be written."""
+        nodes = [self._nodes[node] for node in start.placement]
+        return Place(self.jobs[start.job], self._models[start.gpu_model], nodes, start.placement)
 
+    def _waits_as_seen(self, pk: int) -> bool:
+        job, seen = self.jobs.get(pk), self._seen[pk]
+        if job is None or job.state != JobState.QUEUED or job.is_preemptible != seen.is_preemptible:
+            return False
+        project = self._projects.get(seen.project)
+        is_active = project is not None and project.state == ProjectState.ACTIVE
+        return is_active and self._terms_now.get(seen.project) == self._terms_seen.get(seen.project)
 
-def _assign(attempt: Attempt) -> None:
-    job = attempt.job
-    job.reason, job.reason_code, job.reason_data, job.not_before = "", "", {}, None
-    transition(job, "assign", actor=None, data={"attempt": attempt.number}, fields=_CLEARED)
-
-
-def _launcher(start: Start, locked: _Locked) -> str:
-    """All nodes of a placement are of pools with one launcher; the first speaks for it."""
-    return str(locked.nodes[next(iter(start.placement))].pool.launcher)
+    def _is_usable(self, node_id: int, project_id: int) -> bool:
+        node = self._nodes.get(node_id)
+        if node is None or node.state != NodeState.UP:
+            return False
+        return node.pool.kind == PoolKind.SHARED or project_id in self._open_to.get(node.pool_id, frozenset())

@@ -11,7 +11,8 @@ from kernel.subject import Actor
 from scheduling import wake
 from scheduling.launchers import push_soon
 from scheduling.models import Attempt, AttemptMember, DeviceAllocation, Job
-from scheduling.outcome import GANG, Ending, JobFacts, Outcome, ending, is_failure, job_outcome
+from scheduling.outcome import GANG, GIVES_WAY, Ending, JobFacts, Outcome, ending, is_failure, job_outcome
+from scheduling.services.interruptions import interruption_book
 from scheduling.services.release import exit_of, is_ended, is_unfetched, member_end
 from scheduling.states import AttemptState, Cause, JobState
 
@@ -29,10 +30,15 @@ def live_attempt(job: Job) -> Attempt | None:
 
 
 def request_stop(job: Job, attempt: Attempt, reason: str, *, actor: Actor) -> None:
-    """Ask all members to stop; the first request stays. What no node has fetched yet ends at once."""
+    """Ask all members to stop; the first request stays, unless it was to give way and a person or the end of the
+    project wants the job's end. What no node has fetched yet ends at once."""
     members = list(attempt.members.order_by("rank"))
     if not attempt.stop_reason:
         _set_stop(attempt, reason, members)
+    elif attempt.stop_reason in GIVES_WAY and reason not in GIVES_WAY:
+        # The nodes stop it already, and the grace time goes on as it began.
+        attempt.stop_reason = reason
+        attempt.save(update_fields=["stop_reason"])
     settle(job, attempt, members, actor=actor)
 
 
@@ -85,12 +91,12 @@ def job_facts(job: Job, attempt: Attempt, members: Sequence[AttemptMember]) -> J
         failures=sum(cause == Cause.FINISHED and code != 0 for cause, code in causes),
         launch_failures=sum(cause == Cause.LAUNCH_FAILED for cause, _code in causes),
         has_checkpoint_dir=bool(job.checkpoint_dir),
-        has_newer_checkpoint=asked_at is not None and any(_is_newer(m.newest_checkpoint_at, asked_at) for m in members),
+        has_newer_checkpoint=any(_is_newer(m.newest_checkpoint_at, m.signalled_at or asked_at) for m in members),
     )
 
 
-def _is_newer(checkpoint_at: datetime | None, asked_at: datetime) -> bool:
-    return checkpoint_at is not None and checkpoint_at > asked_at
+def _is_newer(checkpoint_at: datetime | None, stopped_at: datetime | None) -> bool:
+    return checkpoint_at is not None and stopped_at is not None and checkpoint_at > stopped_at
 
 
 def _set_stop(attempt: Attempt, reason: str, members: Sequence[AttemptMember]) -> None:
@@ -145,4 +151,5 @@ def _end(job: Job, attempt: Attempt, members: Sequence[AttemptMember], actor: Ac
         attempt.started_at = min((m.started_at for m in members if m.started_at is not None), default=None)
         attempt.save(update_fields=["started_at"])
     attempt_end(attempt, end, actor=actor)
+    interruption_book(attempt, members, milli_gpus=job.milli_gpus)
     job_finish(job, job_outcome(end, job_facts(job, attempt, members)), actor=actor)

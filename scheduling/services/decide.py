@@ -1,29 +1,26 @@
 """One leader decides: snapshot → decision → applied whole under locks, then the nodes are woken."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 import structlog
 
+from inventory.models import Pool
 from kernel import advisory, clock
 from kernel.advisory import AdvisoryLock
 from kernel.errors import LockTimeout
 from kernel.unit import unit_of_work
-from scheduling import wake
-from scheduling.engine import Decision, Policy, Snapshot, Wait, decide
-from scheduling.models import Decision as DecisionRow
-from scheduling.models import Job
-from scheduling.services.apply import Applied, starts_apply
+from scheduling import past_use, wake
+from scheduling.engine import decide
+from scheduling.engine.model import JobState, Snapshot
+from scheduling.policy import policy_now
+from scheduling.services.apply import decision_apply
+from scheduling.services.telling import decision_keep, reasons_tell
 from scheduling.snapshot import load_snapshot
-from scheduling.states import JobState
 
 ROUNDS = 5
-"""Decisions in a row when wishes keep coming or a start no longer fitted; beat goes on from there."""
-DECISIONS_KEPT = timedelta(days=30)
-_REASON = ("reason", "reason_code", "reason_data")
+"""Decisions in a row when wishes keep coming or something no longer fitted; beat goes on from there."""
 
 _log = structlog.get_logger(__name__)
 
@@ -32,17 +29,18 @@ _log = structlog.get_logger(__name__)
 class Round:
     """What one decision did."""
 
-    started: tuple[int, ...]
-    dropped: tuple[int, ...]
-    """Jobs whose start no longer fitted when it was to be applied."""
-    waiting: int
+    started: tuple[int, ...] = ()
+    dropped: tuple[int, ...] = ()
+    """Jobs whose start, or whose victims, no longer fitted when it was to be applied."""
+    preempted: tuple[int, ...] = ()
+    waiting: int = 0
 
 
 def decide_and_apply(now: datetime) -> list[Round]:
     """Decide until nothing new has come in meanwhile. Returns the rounds; none if another leader is at it.
 
-    Takes the leader's advisory lock, then locks projects, jobs and nodes of what starts. Nothing is half applied:
-    a start that no longer fits is dropped whole and decided again. A lock that cannot be had is left to the next
+    Takes the leader's advisory lock, then locks projects, jobs and nodes of what starts and stops. Nothing is half
+    applied: what no longer fits is dropped whole and decided again. A lock that cannot be had is left to the next
     tick.
     """
     rounds: list[Round] = []
@@ -60,79 +58,30 @@ def decide_and_apply(now: datetime) -> list[Round]:
     return rounds
 
 
-def decisions_forget(now: datetime) -> int:
-    """Delete decisions that are too old and return how many; each job's own reason and history stay."""
-    return DecisionRow.objects.filter(decided_at__lt=now - DECISIONS_KEPT).delete()[0]
-
-
 def _one_round(now: datetime) -> Round | None:
     began = time.process_time()
     with unit_of_work():
         if not advisory.take_if_free(AdvisoryLock.SCHEDULER):
             return None
         wake.take_wish()
-        snapshot = load_snapshot(now)
-        if not snapshot.queue:
-            return Round((), (), 0)
-        decision = decide(snapshot, now, Policy())
-        applied = starts_apply(snapshot, decision, now)
-        _write_reasons(decision)
-        _keep(snapshot, decision, applied, now, time.process_time() - began)
-    return Round(applied.started, applied.dropped, len(decision.wait))
+        choices = policy_now().choices
+        past_use.fold(now, choices.half_life_s)
+        snapshot = load_snapshot(now, choices)
+        if _is_idle(snapshot):
+            return Round()
+        policy = choices.engine(_longest_grace_s())
+        decision = decide(snapshot, now.timestamp(), policy)
+        applied = decision_apply(snapshot, decision, choices, now)
+        news = reasons_tell(decision, now)
+        decision_keep(snapshot, decision, applied, news, now, time.process_time() - began)
+    return Round(applied.started, applied.dropped, applied.preempted, len(decision.wait))
 
 
-def _write_reasons(decision: Decision) -> None:
-    """Tell each waiting job why, where that has changed.
-
-    A job that has left the queue meanwhile, or that somebody holds, is left alone: waiting for it here, with the
-    started jobs locked, would be out of the one order of locks. The next decision tells it.
-    """
-    waits = {wait.job: _fields(wait) for wait in decision.wait}
-    rows = Job.objects.filter(pk__in=waits, state=JobState.QUEUED).values_list("pk", *_REASON)
-    news = [pk for pk, *told in rows if told != [waits[pk][name] for name in _REASON]]
-    queued = Job.objects.filter(pk__in=news, state=JobState.QUEUED).order_by("pk")
-    changed = list(queued.select_for_update(skip_locked=True, no_key=True)) if news else []
-    for job in changed:
-        for name, value in waits[job.pk].items():
-            setattr(job, name, value)
-    if changed:
-        Job.objects.bulk_update(changed, _REASON, batch_size=500)
+def _is_idle(snapshot: Snapshot) -> bool:
+    """Nothing waits, nothing is kept for anybody, and no gang has lost members."""
+    is_quiet = all(job.state != JobState.QUEUED and job.member_lost_at is None for job in snapshot.jobs)
+    return is_quiet and not snapshot.earmarks
 
 
-def _fields(wait: Wait) -> dict[str, Any]:
-    until = wait.until.isoformat() if wait.until else None
-    data = {"needs": dict(wait.needs), "until": until}
-    return {"reason": wait.text, "reason_code": wait.reason, "reason_data": data}
-
-
-def _keep(snapshot: Snapshot, decision: Decision, applied: Applied, now: datetime, cpu_seconds: float) -> None:
-    """Store the decision if it says anything that the one before did not."""
-    waiting = [_plain(wait) for wait in decision.wait]
-    last = DecisionRow.objects.order_by("-pk").first()
-    if not applied.started and last is not None and last.waiting == waiting:
-        return
-    names = {node.id: node.name for node in snapshot.nodes}
-    started = [
-        {"job": start.job, "gpu_model": start.gpu_model, "placement": _named(start.placement, names)}
-        for start in decision.start
-        if start.job in applied.started
-    ]
-    DecisionRow.objects.create(
-        decided_at=now,
-        started=started,
-        waiting=waiting,
-        queued_jobs=len(snapshot.queue),
-        cpu_seconds=cpu_seconds,
-    )
-
-
-def _plain(wait: Wait) -> dict[str, Any]:
-    until = wait.until.isoformat() if wait.until else None
-    needs = dict(wait.needs)
-    return {"job": wait.job, "reason": wait.reason, "text": wait.text, "needs": needs, "until": until}
-
-
-def _named(placement: Mapping[int, Mapping[int, int]], names: Mapping[int, str]) -> dict[str, dict[str, int]]:
-    return {
-        names[node]: {str(device): milli for device, milli in devices.items()} for node, devices in placement.items()
-    }
+def _longest_grace_s() -> float:
+    return float(max(Pool.objects.values_list("grace_s", flat=True), default=0))

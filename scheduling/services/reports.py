@@ -51,7 +51,8 @@ def _named(member: AttemptMember, report: MemberReport, now: datetime, actor: Ac
     member.started_at = report.started_at or member.started_at
     member.log_bytes = report.log_bytes
     member.newest_checkpoint_at = report.newest_checkpoint_at
-    fields = ["last_report_at", "started_at", "log_bytes", "newest_checkpoint_at"]
+    member.signalled_at = report.signalled_at
+    fields = ["last_report_at", "started_at", "log_bytes", "newest_checkpoint_at", "signalled_at"]
     member.save(update_fields=fields)
     if report.exit is not None:
         member_end(member, report.exit, actor=actor)

@@ -26,6 +26,7 @@ def _shifted(report: MemberReport, by: timedelta) -> MemberReport:
         report,
         started_at=_plus(report.started_at, by),
         newest_checkpoint_at=_plus(report.newest_checkpoint_at, by),
+        signalled_at=_plus(report.signalled_at, by),
         exit=None if report.exit is None else _exit(report.exit, by),
     )
 

@@ -9,7 +9,7 @@ from inventory.services import node_report
 from kernel import clock
 from kernel.unit import lock, unit_of_work
 from scheduling.models import AttemptMember, Job
-from scheduling.outcome import GANG
+from scheduling.outcome import GANG, LOST, PREEMPTED
 from scheduling.services.attempts import settle
 from scheduling.services.launches import grace_s
 from scheduling.services.release import is_ended
@@ -23,7 +23,8 @@ LONGEST_INTERVAL_S = 30
 _REASONS: dict[str, StopReason] = {
     "user": "user",
     "timeout": "timeout",
-    "preempted": "preempted",
+    PREEMPTED: "preempted",
+    LOST: "preempted",
     "project": "project",
     GANG: "superseded",
 }

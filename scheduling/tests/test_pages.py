@@ -236,7 +236,7 @@ def test_who_may_not_act_is_not_asked(project: Project, lead: Client) -> None:
 def test_the_place_in_the_queue_is_the_order_in_which_jobs_start(project: Project) -> None:
     jobs = [factories.job(project, milli_gpus=8000, priority=priority, is_preemptible=True) for priority in (0, 9, 5)]
     places = [queue_place(job) for job in jobs]
-    assert [(place.place, place.waiting) for place in places if place] == [(1, 3), (2, 3), (3, 3)]
-    assert factories.decide() == [jobs[0].pk]
+    assert [(place.place, place.waiting) for place in places if place] == [(3, 3), (1, 3), (2, 3)]
+    assert factories.decide() == [jobs[1].pk]
     page = people.browser(project.created_by).get(f"/jobs/{jobs[2].pk}").content.decode()
-    assert "2 of 2 waiting jobs of this project, first come, first served" in page
+    assert "1 of 2 waiting jobs of this project, by priority, then first come" in page
