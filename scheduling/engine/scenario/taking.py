@@ -75,7 +75,7 @@ class SchedulerTaker(Taker):
         value: Any = parent.get(key)
         if value is None:
             return Fraction(default)
-        if is_number(value) and value >= 0 and _decimals(value) <= DECIMALS:
+        if is_number(value) and value >= 0 and decimals(value) <= DECIMALS:
             return Fraction(value)
         self.fault(f"{path}.{key}", f"{shown(value)} is not a number from 0 with at most {DECIMALS} decimals")
         return Fraction(default)
@@ -83,7 +83,7 @@ class SchedulerTaker(Taker):
     def milli(self, parent: Row, key: str, path: str) -> int:
         """GPUs, or a part of one, in milli-GPU."""
         value: Any = self._get(parent, key, path)
-        if is_number(value) and 0 <= value <= LARGEST_COUNT and _decimals(value) <= 3:
+        if is_number(value) and 0 <= value <= LARGEST_COUNT and decimals(value) <= 3:
             return int(Fraction(value) * MILLI)
         self._not(value, f"{path}.{key}", f"a number of GPUs from 0 to {LARGEST_COUNT} with at most 3 decimals")
         return 0
@@ -148,7 +148,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and value != "" and not has_half(value)
 
 
-def _decimals(value: int | float | Decimal) -> int:
+def decimals(value: int | float | Decimal) -> int:
     """Digits after the point that matter."""
     exact = value if isinstance(value, Decimal) else Decimal(str(value))
     return -int(exact.normalize().as_tuple().exponent)

@@ -9,9 +9,6 @@ from scheduling.engine.scenario.names import Names
 from scheduling.engine.scenario.reading import Scenario
 
 SCHEMA = "decision/1"
-_BY_JOB = frozenset({"job", "jobs", "behind", "victims", "after", "for"})
-_BY_OWNER = frozenset({"project", "group", "projects", "owner"})
-_BY_NODE = frozenset({"node", "nodes_named"})
 
 
 def document_of(decision: Decision, scenario: Scenario) -> dict[str, Any]:
