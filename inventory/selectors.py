@@ -113,6 +113,12 @@ def nodes_with_devices() -> QuerySet[Node]:
     return nodes.prefetch_related(Prefetch("devices", devices)).order_by("name")
 
 
+def interconnects() -> list[str]:
+    """What the nodes that are not removed report between their GPUs, each once, by name."""
+    rows = Node.objects.exclude(state=NodeState.REMOVED).exclude(interconnect="")
+    return list(rows.order_by("interconnect").values_list("interconnect", flat=True).distinct())
+
+
 def unheard_nodes(now: datetime) -> QuerySet[Node]:
     """Nodes in any state that were not heard for longer than their pool allows. ``now``: the database's clock."""
     return Node.objects.alias(deadline=_deadline()).filter(deadline__lt=now)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from inventory.models import GpuModel
+from inventory.selectors import interconnects
 from projects.models import Project
 from scheduling.commands import command_of
 from scheduling.engine import MILLI
@@ -21,6 +22,8 @@ FIELD_OF = {
     "checkpoint_interval_s": "checkpoint_interval_m",
     "grace_s": "grace_m",
     "project": "project",
+    "memory_bytes": "memory_gib",
+    "gpu_memory_bytes": "gpu_memory_gib",
 }
 """Where the form shows a refusal of the service that names another unit."""
 
@@ -111,7 +114,12 @@ class JobForm(forms.Form):
         required=False,
         initial=0,
         label=gettext_lazy("Priority"),
-        help_text=gettext_lazy("Kept with the job; for now jobs start first come, first served."),
+        min_value=-1000,
+        max_value=1000,
+        help_text=gettext_lazy(
+            "Among the jobs of its project: the larger comes first, and may take the place of a preemptible job with a "
+            "smaller one."
+        ),
     )
     cpus = forms.IntegerField(
         required=False, min_value=0, label=gettext_lazy("CPUs"), help_text=gettext_lazy("Per node; empty: no claim.")
@@ -122,6 +130,25 @@ class JobForm(forms.Form):
         decimal_places=2,
         label=gettext_lazy("Memory"),
         help_text=gettext_lazy("Per node; empty: no claim."),
+    )
+    gpu_memory_gib = forms.DecimalField(
+        required=False,
+        min_value=Decimal(0),
+        decimal_places=2,
+        label=gettext_lazy("GPU memory"),
+        help_text=gettext_lazy("At least so much on each GPU; empty: any."),
+    )
+    interconnect = forms.ChoiceField(
+        required=False,
+        label=gettext_lazy("Interconnect"),
+        help_text=gettext_lazy("Between the GPUs of a node, as nodes report it."),
+    )
+    is_exclusive = forms.BooleanField(
+        required=False, label=gettext_lazy("Nodes of its own: nothing else runs on them meanwhile")
+    )
+    shares_device = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Share the GPU: jobs of other projects that say so, too, may use the rest of it"),
     )
     env = forms.CharField(
         required=False,
@@ -142,6 +169,13 @@ class JobForm(forms.Form):
         own = Project.objects.filter(pk__in=[project.pk for project in projects])
         self._choose_from("project", own.order_by("name"))
         self._choose_from("gpu_models", GpuModel.objects.order_by("name"))
+        field = self.fields["interconnect"]
+        if isinstance(field, forms.ChoiceField):
+            wanted = self.initial.get("interconnect")
+            field.choices = [
+                ("", _("Any")),
+                *((name, name) for name in sorted({*interconnects(), *filter(None, [wanted])})),
+            ]
 
     def _choose_from(self, name: str, rows: QuerySet[Any]) -> None:
         field = self.fields[name]
@@ -182,6 +216,10 @@ class JobForm(forms.Form):
             nodes_exact=data["nodes_exact"],
             cpus=data["cpus"] or 0,
             memory_bytes=int((data["memory_gib"] or 0) * 2**30),
+            gpu_memory_bytes=int((data["gpu_memory_gib"] or 0) * 2**30),
+            interconnect=data["interconnect"],
+            is_exclusive=data["is_exclusive"],
+            shares_device=data["shares_device"],
             is_preemptible=data["is_preemptible"],
             priority=data["priority"] or 0,
             max_runtime_s=_seconds(data["max_runtime_h"], HOUR),

@@ -18,7 +18,7 @@ from kernel import clock
 from projects.models import Project
 from projects.states import ProjectState
 from quotas.models import Resource
-from quotas.selectors import Quota, pools_open_at, quotas_at
+from quotas.selectors import Quota, emergencies_at, pools_open_at, quotas_at
 from scheduling.engine import MILLI
 from scheduling.spec import JobSpec
 
@@ -66,11 +66,13 @@ def blocks(items: Sequence[CheckItem]) -> dict[str, list[str]]:
 
 def _quotas(project: Project, models: Sequence[GpuModel]) -> dict[str, Quota]:
     """Quotas in force under which a job could ever run: those that hold more than nothing."""
-    held = {
-        model_id: quota
-        for (_project, resource, model_id), quota in quotas_at(clock.now(), [project.pk]).items()
-        if resource == Resource.GPU and model_id is not None and quota.limit != 0
-    }
+    at, held = clock.now(), {}
+    for (_project, resource, model_id), quota in quotas_at(at, [project.pk]).items():
+        if resource == Resource.GPU and model_id is not None:
+            held[model_id] = quota
+    for (_project, model_id), gpus in emergencies_at(at, [project.pk]).items():
+        held[model_id] = held.get(model_id, Quota(0, 0)).with_claim(gpus, gpus)
+    held = {model_id: quota for model_id, quota in held.items() if quota.limit != 0}
     allowed = models or GpuModel.objects.filter(pk__in=held)
     return {model.name: held[model.pk] for model in allowed if model.pk in held}
 
@@ -109,7 +111,10 @@ def _quota(case: _Case) -> CheckItem:
 def _size(case: _Case) -> CheckItem:
     nodes, per_node = case.spec.nodes_exact or 1, case.spec.milli_gpus // (case.spec.nodes_exact or 1)
     usable = Q(devices__state=DeviceState.OK, devices__gpu_model__name__in=case.quotas)
+    usable &= Q(devices__memory_bytes__gte=case.spec.gpu_memory_bytes)
     rows = Node.objects.exclude(state__in=_GONE).annotate(here=Count("devices", filter=usable))
+    if case.spec.interconnect:
+        rows = rows.filter(interconnect=case.spec.interconnect)
     least = max(1, -(-per_node // MILLI))
     fitting = rows.filter(here__gte=least).count()
     if fitting < nodes:

@@ -18,6 +18,7 @@ MAX_GRACE_SECONDS = 24 * 3600
 MAX_RETRIES = 100
 MAX_NODES = 10_000
 MAX_TEXT = 200
+MAX_WORD = 40
 MAX_PATH = 500
 MAX_COMMAND_BYTES = 100_000
 SIGNALS = ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGHUP")
@@ -28,8 +29,9 @@ Faults = dict[str, list[str]]
 @dataclass(frozen=True, slots=True)
 class JobSpec:
     """``gpu_models``: names, or ids as text; none means any that the project may use. ``milli_gpus`` is the total
-    over all nodes; ``cpus`` and ``memory_bytes`` are per node, 0 for no claim. ``datasets``:
-    ``[{"path": …, "version": …}]``. A ``grace_s`` of None is the pool's."""
+    over all nodes; ``cpus`` and ``memory_bytes`` are per node, 0 for no claim;
+    ``gpu_memory_bytes``: at least so much on each GPU. ``shares_device``: other projects may use the rest of its GPU
+    if they say so, too. ``datasets``: ``[{"path": …, "version": …}]``. A ``grace_s`` of None is the pool's."""
 
     name: str
     command: tuple[str, ...]
@@ -38,6 +40,10 @@ class JobSpec:
     nodes_exact: int | None = None
     cpus: int = 0
     memory_bytes: int = 0
+    gpu_memory_bytes: int = 0
+    interconnect: str = ""
+    is_exclusive: bool = False
+    shares_device: bool = False
     is_preemptible: bool = False
     priority: int = 0
     max_runtime_s: int | None = None
@@ -69,10 +75,14 @@ def _check_texts(spec: JobSpec, faults: Faults) -> None:
         _add(
             faults, "name", _("%(n)s characters; at most %(max)s are allowed.") % {"n": len(spec.name), "max": MAX_TEXT}
         )
+    if len(spec.interconnect) > MAX_WORD:
+        text = _("%(n)s characters; at most %(max)s are allowed.")
+        _add(faults, "interconnect", text % {"n": len(spec.interconnect), "max": MAX_WORD})
     if len(spec.checkpoint_dir) > MAX_PATH:
         text = _("%(n)s characters; at most %(max)s are allowed.")
         _add(faults, "checkpoint_dir", text % {"n": len(spec.checkpoint_dir), "max": MAX_PATH})
     texts = {"command": spec.command, "name": (spec.name,), "checkpoint_dir": (spec.checkpoint_dir,)}
+    texts["interconnect"] = (spec.interconnect,)
     for name, values in texts.items():
         if any("\0" in value for value in values):
             _add(faults, name, _("A zero byte is not allowed."))
@@ -97,6 +107,10 @@ def _check_shape(spec: JobSpec, faults: Faults) -> None:
             _("%(gpus)s GPUs cannot be divided evenly over %(nodes)s nodes.")
             % {"gpus": f"{spec.milli_gpus / MILLI:g}", "nodes": nodes},
         )
+    if spec.shares_device and spec.milli_gpus >= MILLI:
+        _add(faults, "shares_device", _("Whole GPUs have no rest that others could use; a part of one has."))
+    if spec.shares_device and spec.is_exclusive:
+        _add(faults, "shares_device", _("A node of its own is not shared."))
 
 
 def _check_bounds(spec: JobSpec, faults: Faults) -> None:
@@ -105,6 +119,7 @@ def _check_bounds(spec: JobSpec, faults: Faults) -> None:
         ("nodes_exact", spec.nodes_exact, 1, MAX_NODES),
         ("cpus", spec.cpus, 0, 1_000_000),
         ("memory_bytes", spec.memory_bytes, 0, 2**60),
+        ("gpu_memory_bytes", spec.gpu_memory_bytes, 0, 2**50),
         ("priority", spec.priority, -1000, 1000),
         ("max_runtime_s", spec.max_runtime_s, 1, MAX_SECONDS),
         ("grace_s", spec.grace_s, 0, MAX_GRACE_SECONDS),

@@ -11,10 +11,11 @@ from typing import Literal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from kernel.formats import duration
+from kernel.formats import duration, gpu_hours
 from scheduling.models import Job
-from scheduling.selectors import AttemptView
+from scheduling.selectors import AttemptView, InterruptionView
 from scheduling.states import OVER, AttemptState, Cause, JobState
+from scheduling.why import why
 
 StepState = Literal["done", "current", "ahead"]
 _AFTER_RUNNING = {
@@ -55,7 +56,7 @@ def sentence(job: Job, attempts: Sequence[AttemptView], now: datetime) -> Senten
     if last is not None and last.state == AttemptState.UNKNOWN:
         return _unknown(last)
     if job.state == JobState.QUEUED:
-        return _queued(job, now)
+        return _queued(job, attempts, now)
     if job.state == JobState.STARTING and last is not None:
         return Sentence(_("It is being started on %(nodes)s.") % {"nodes": _nodes(last)}, _retried(attempts))
     if job.state in _WORKING and last is not None:
@@ -103,12 +104,37 @@ def _ended(job: Job) -> Step:
     return Step(_("Finished"), "", "ahead")
 
 
-def _queued(job: Job, now: datetime) -> Sentence:
-    text = job.reason or _("It waits for the next decision of the scheduler.")
+def _queued(job: Job, attempts: Sequence[AttemptView], now: datetime) -> Sentence:
+    reason = why(job, now)
+    tried = ""
     if job.not_before is not None and job.not_before > now:
         wait = duration((job.not_before - now).total_seconds())
-        return Sentence(text, _("It is tried again in %(wait)s.") % {"wait": wait})
-    return Sentence(text)
+        tried = _("It is tried again in %(wait)s.") % {"wait": wait}
+    cut = _interrupted(attempts[-1].interruption) if attempts else ""
+    return Sentence(reason.text, " ".join(filter(None, [reason.opens, tried or reason.expected, cut])))
+
+
+def _interrupted(cut: InterruptionView | None) -> str:
+    """What giving way cost, and where the job is now. Empty where nothing was interrupted."""
+    if cut is None or not cut.is_booked:
+        return ""
+    if cut.by is not None:
+        began = _("It gave way to %(job)s.") % {"job": _named(cut)}
+    else:
+        began = _("Its last attempt was interrupted through no fault of its own.")
+    if cut.lost_gpu_seconds:
+        lost = gpu_hours(cut.lost_gpu_hours)
+        text = _("%(hours)s GPU-hours of work were lost; they do not count as use of the project.") % {"hours": lost}
+    else:
+        text = _("No work was lost.")
+    return " ".join([began, text, _("It is back at its old place in the queue.")])
+
+
+def _named(cut: InterruptionView) -> str:
+    """The job, with its name where the reader may know it."""
+    if cut.by_name:
+        return _("job %(id)s (%(name)s)") % {"id": cut.by, "name": cut.by_name}
+    return _("job %(id)s") % {"id": cut.by}
 
 
 def _unknown(last: AttemptView) -> Sentence:
@@ -123,11 +149,25 @@ def _working(job: Job, last: AttemptView, attempts: Sequence[AttemptView], now: 
         return Sentence(
             _("It runs on %(nodes)s.") % words, " ".join(filter(None, [_retried(attempts), _end(last, now)]))
         )
+    if last.gives_way:
+        return _giving_way(last)
     if job.state == JobState.PAUSING:
         text = _("It is being paused on %(nodes)s: it was told to save its work and stop.")
     else:
         text = _("It is being stopped on %(nodes)s: it was told to save its work and end.")
     return Sentence(text % words, _("After its grace time whatever is left of it is killed."))
+
+
+def _giving_way(last: AttemptView) -> Sentence:
+    cut, words = last.interruption, {"nodes": _nodes(last)}
+    detail = _(
+        "Then it goes back to its old place in the queue. After its grace time whatever is left of it is killed."
+    )
+    if cut is None or cut.by is None:
+        text = _("Some of its nodes fell silent; the rest of it on %(nodes)s was told to save its work and stop.")
+        return Sentence(text % words, detail)
+    text = _("It gives way to %(job)s: on %(nodes)s it was told to save its work and stop.")
+    return Sentence(text % {**words, "job": _named(cut)}, detail)
 
 
 def _end(last: AttemptView, now: datetime) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from scheduling.api.fields import gpus_of
 from scheduling.models import Job
-from scheduling.selectors import AttemptView, JobDetail, JobEvent
+from scheduling.selectors import AttemptView, InterruptionView, JobDetail, JobEvent
 
 _SAME = (
     "id",
@@ -21,6 +21,8 @@ _SAME = (
     "max_retries",
     "cpus",
     "memory_bytes",
+    "gpu_memory_bytes",
+    "interconnect",
     "environment",
     "env",
     "datasets",
@@ -47,6 +49,10 @@ def present_row(job: Job) -> dict[str, Any]:
         "gpu_models": [model.name for model in job.gpu_models.all()],
         "gpus": gpus_of(job.milli_gpus),
         "preemptible": job.is_preemptible,
+        "exclusive": job.is_exclusive,
+        "share_device": job.shares_device,
+        "needs": job.reason_data.get("needs", {}),
+        "expected_at": job.reason_data.get("until"),
         "started_at": getattr(job, "started_at", None),
     }
 
@@ -85,7 +91,15 @@ def _attempt(attempt: AttemptView) -> dict[str, Any]:
         "exit_code": attempt.exit_code,
         "cause": attempt.cause or None,
         "message": attempt.message,
+        "interruption": _interruption(attempt.interruption),
     }
+
+
+def _interruption(cut: InterruptionView | None) -> dict[str, Any] | None:
+    if cut is None:
+        return None
+    lost = cut.lost_gpu_seconds if cut.is_booked else None
+    return {"by": cut.by, "at": cut.at, "checkpoint_at": cut.checkpoint_at, "lost_gpu_seconds": lost}
 
 
 def present_events(events: Sequence[JobEvent]) -> list[dict[str, Any]]:

@@ -11,7 +11,12 @@ from scheduling.engine import MILLI
 from scheduling.spec import SIGNALS, JobSpec
 from scheduling.states import AttemptState, Cause, JobState
 
-_RENAMED = {"gpus": "milli_gpus", "preemptible": "is_preemptible"}
+_RENAMED = {
+    "gpus": "milli_gpus",
+    "preemptible": "is_preemptible",
+    "exclusive": "is_exclusive",
+    "share_device": "shares_device",
+}
 
 
 class JobFields(serializers.Serializer[Any]):
@@ -26,12 +31,18 @@ class JobFields(serializers.Serializer[Any]):
     gpus = Gpus(required=False, help_text="Total over all nodes; less than one is a part of a GPU. Default: 1.")
     nodes_exact = WholeNumber(required=False, allow_null=True)
     preemptible = Flag(required=False)
-    priority = WholeNumber(required=False)
+    priority = WholeNumber(required=False, help_text="Among the jobs of its project; the larger comes first.")
     max_runtime_s = WholeNumber(required=False, allow_null=True)
     grace_s = WholeNumber(required=False, allow_null=True, help_text="Null: the pool's.")
     max_retries = WholeNumber(required=False)
     cpus = WholeNumber(required=False, help_text="Per node; 0: no claim.")
     memory_bytes = WholeNumber(required=False, help_text="Per node; 0: no claim.")
+    gpu_memory_bytes = WholeNumber(required=False, help_text="At least so much on each GPU; 0: any.")
+    interconnect = Text(required=False, allow_blank=True, help_text="As nodes report it; empty: any.")
+    exclusive = Flag(required=False, help_text="Nothing else runs on its nodes.")
+    share_device = Flag(
+        required=False, help_text="Jobs of other projects that say so, too, may use the rest of its GPU."
+    )
     environment = WholeNumber(required=False, allow_null=True)
     env = Variables(required=False)
     datasets = serializers.ListField(child=Dataset(), required=False)
@@ -70,6 +81,15 @@ class HeldDeviceOutput(serializers.Serializer[Any]):
     gpus = Gpus()
 
 
+class InterruptionOutput(serializers.Serializer[Any]):
+    """What giving way, or the loss of a node, cost."""
+
+    by = serializers.IntegerField(allow_null=True, help_text="The job it gave way to.")
+    at = serializers.DateTimeField()
+    checkpoint_at = serializers.DateTimeField(allow_null=True)
+    lost_gpu_seconds = serializers.FloatField(allow_null=True, help_text="Null until its attempt has ended.")
+
+
 class AttemptOutput(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     state = serializers.ChoiceField(AttemptState.choices)
@@ -86,6 +106,7 @@ class AttemptOutput(serializers.Serializer[Any]):
     gpu_model = serializers.CharField()
     is_simulated = serializers.BooleanField()
     newest_checkpoint_at = serializers.DateTimeField(allow_null=True)
+    interruption = InterruptionOutput(allow_null=True)
 
 
 class JobRowOutput(serializers.Serializer[Any]):
@@ -99,6 +120,8 @@ class JobRowOutput(serializers.Serializer[Any]):
     state = serializers.ChoiceField(JobState.choices)
     reason = serializers.CharField(help_text="Why it waits or ended so; empty while it runs.")
     reason_code = serializers.CharField()
+    needs = serializers.DictField(help_text="Of a job that waits: what lacks, by reason; else empty.")
+    expected_at = serializers.DateTimeField(allow_null=True, help_text="When it should start, where that can be said.")
     command = serializers.ListField(child=serializers.CharField())
     gpu_models = serializers.ListField(child=serializers.CharField())
     gpus = Gpus()
@@ -110,6 +133,10 @@ class JobRowOutput(serializers.Serializer[Any]):
     max_retries = serializers.IntegerField()
     cpus = serializers.IntegerField()
     memory_bytes = serializers.IntegerField()
+    gpu_memory_bytes = serializers.IntegerField()
+    interconnect = serializers.CharField()
+    exclusive = serializers.BooleanField()
+    share_device = serializers.BooleanField()
     environment = serializers.IntegerField(allow_null=True)
     env = serializers.DictField(child=serializers.CharField())
     datasets = serializers.ListField(child=serializers.DictField())

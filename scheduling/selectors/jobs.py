@@ -30,6 +30,10 @@ class InterruptionView:
     is_booked: bool
     lost_gpu_seconds: float
 
+    @property
+    def lost_gpu_hours(self) -> float:
+        return self.lost_gpu_seconds / 3600
+
 
 @dataclass(frozen=True, slots=True)
 class AttemptView:

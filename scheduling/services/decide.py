@@ -72,7 +72,7 @@ def _one_round(now: datetime) -> Round | None:
         policy = choices.engine(_longest_grace_s())
         decision = decide(snapshot, now.timestamp(), policy)
         applied = decision_apply(snapshot, decision, choices, now)
-        news = reasons_tell(decision, now)
+        news = reasons_tell(decision, applied, now, policy.grace_s)
         decision_keep(snapshot, decision, applied, news, now, time.process_time() - began)
     return Round(applied.started, applied.dropped, applied.preempted, len(decision.wait))
 

@@ -21,6 +21,7 @@ MANY = 500
 """Of more changed reasons than these, those in which only amounts have changed may wait …"""
 REFRESH = timedelta(seconds=60)
 """… until they have been told for so long."""
+_RELEASING = ("releasing", "Its GPUs are set aside; jobs on them are stopping.")
 _SAME_S = 60
 """An expected start that moved by less is the same."""
 
@@ -37,13 +38,17 @@ class Telling:
         return {"id": self.wait.job, "text": self.wait.text, "code": self.wait.reason, "data": data}
 
 
-def reasons_tell(decision: Decision, now: datetime) -> list[Telling]:
-    """Write each waiting job's reason where it has changed, and return what is new.
+def reasons_tell(decision: Decision, applied: Applied, now: datetime, grace_s: float) -> list[Telling]:
+    """Write each waiting job's reason where it has changed, and return what is new. Who starts once others have
+    stopped waits for that.
 
     A job that has left the queue meanwhile, or that somebody holds, is left alone: waiting for it here, with the
     started jobs locked, would be out of the one order of locks. The next decision tells it.
     """
-    waits = {wait.job: wait for wait in decision.wait}
+    until = now.timestamp() + grace_s
+    after = [start for start in decision.start if start.after and start.job not in applied.dropped]
+    waits = {start.job: Wait(start.job, *_RELEASING, {"after": list(start.after)}, until) for start in after}
+    waits |= {wait.job: wait for wait in decision.wait}
     changed = {telling.wait.job: telling for telling in _changed(waits, now)}
     if not changed:
         return []

@@ -11,6 +11,7 @@ from kernel.formats import duration
 from scheduling.engine import MILLI
 from scheduling.models import Job
 from scheduling.states import JobState
+from scheduling.why import why
 
 register = template.Library()
 
@@ -38,7 +39,7 @@ def span(start: datetime, end: datetime | None) -> str:
 def job_line(job: Job) -> str:
     """What a row says about a job: why it waits, since when it runs, how it ended."""
     if job.state == JobState.QUEUED:
-        return job.reason or _("It waits for the next decision of the scheduler.")
+        return why(job, clock.now()).text
     started = getattr(job, "started_at", None)
     if job.state == JobState.RUNNING and started is not None:
         return _("running for %(length)s") % {"length": duration((clock.now() - started).total_seconds())}

@@ -8,13 +8,16 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection, transaction
 
+from agent.messages import Hardware
+from inventory.tests import factories as hardware
 from kernel import clock
 from kernel.errors import Conflict, LockTimeout
 from kernel.unit import lock, unit_of_work
 from projects.models import Project
 from scheduling import selectors, services
 from scheduling.errors import LaunchBlocked, NoLongerWanted
-from scheduling.models import Attempt, DeviceAllocation, Job
+from scheduling.models import Attempt, AttemptMember, DeviceAllocation, Earmark, Interruption, Job
+from scheduling.policy import Choices
 from scheduling.states import AttemptState, JobState
 from scheduling.tests import factories as make
 
@@ -229,3 +232,77 @@ def test_a_lock_that_cannot_be_had_is_a_named_refusal() -> None:
     assert isinstance(cancel.error, Conflict)
     job.refresh_from_db()
     assert job.state == JobState.QUEUED
+
+
+def guest_in_the_way() -> tuple[Job, Job]:
+    """A running job that must give way at once, and the job that wants its GPUs."""
+    fake = make.node(gpus=2)
+    services.policy_set(actor=make.admin(), choices=Choices(min_runtime_s=0), seen_version=0)
+    owner, guest = make.project(gpus=2, limit=2), make.project(gpus=0, limit=2)
+    victim = make.running_job(guest, [fake], milli_gpus=2000, is_preemptible=True)
+    return make.job(owner, milli_gpus=2000), victim
+
+
+def test_a_newcomer_cancelled_while_it_is_decided_stops_nobody() -> None:
+    newcomer, victim = guest_in_the_way()
+    with transaction.atomic():
+        Job.objects.select_for_update().get(pk=newcomer.pk)
+        leader = Other(lambda: services.decide_and_apply(clock.now()))
+        make.wait_until_someone_waits_for_a_lock()
+        services.job_cancel(actor=newcomer.owner, job_id=newcomer.pk)
+    leader.join()
+    victim.refresh_from_db()
+    assert (leader.error, victim.state) == (None, JobState.RUNNING)
+    assert not Earmark.objects.exists()
+
+
+def test_a_victim_that_ends_while_it_is_decided_is_not_interrupted() -> None:
+    """The decision is dropped whole; the next one starts the newcomer on what is free by itself."""
+    newcomer, victim = guest_in_the_way()
+    [member] = make.members_of(victim)
+    fake = make.FakeNode(member.node.name, member.node, hardware_of(member))
+    fake.held[member.pk] = make.running_report(member.pk)
+    fake.sequence = 100
+    with transaction.atomic():
+        Job.objects.select_for_update().get(pk=victim.pk)
+        leader = Other(lambda: services.decide_and_apply(clock.now()))
+        make.wait_until_someone_waits_for_a_lock()
+        fake.end(member.pk)
+        fake.sync()
+    leader.join()
+    victim.refresh_from_db()
+    newcomer.refresh_from_db()
+    assert (leader.error, victim.state, newcomer.state) == (None, JobState.SUCCEEDED, JobState.STARTING)
+    assert not Interruption.objects.exists()
+
+
+def hardware_of(member: AttemptMember) -> Hardware:
+    return hardware.hardware(member.node.name, 2, make.MODEL)
+
+
+def test_a_quota_cut_while_its_victims_are_chosen_stops_nobody() -> None:
+    newcomer, victim = guest_in_the_way()
+    with held(newcomer.project):
+        leader = Other(lambda: services.decide_and_apply(clock.now()))
+        make.wait_until_someone_waits_for_a_lock()
+        make.grant(newcomer.project, 1, 1)
+    leader.join()
+    victim.refresh_from_db()
+    newcomer.refresh_from_db()
+    assert (leader.error, victim.state, newcomer.state) == (None, JobState.RUNNING, JobState.QUEUED)
+    assert newcomer.reason_code in ("limit", "guarantee")
+
+
+def test_two_leaders_interrupt_a_job_once() -> None:
+    _newcomer, victim = guest_in_the_way()
+
+    def tick() -> None:
+        services.decide_and_apply(clock.now())
+        connection.close()
+
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(tick) for _ in range(6)]:
+            done.result(60)
+    victim.refresh_from_db()
+    assert victim.state == JobState.STOPPING
+    assert (Interruption.objects.count(), Earmark.objects.count()) == (1, 1)

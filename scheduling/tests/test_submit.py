@@ -269,3 +269,30 @@ def test_the_launch_check_is_kept_in_english_whatever_its_owner_reads(project: P
         job = make.job(project)
         assert "There is a command to run." not in [item.text for item in checked(project).values()]
     assert "There is a command to run." in [item["text"] for item in job.launch_check]
+
+
+def test_what_a_job_asks_of_its_gpus_and_nodes_is_kept_and_copied(project: Project) -> None:
+    asked = {"gpu_memory_bytes": 40 * make.GIB, "interconnect": "nvlink", "is_exclusive": True, "priority": 7}
+    job = make.job(project, **asked)
+    copy = services.job_clone(actor=job.owner, job_id=job.pk)
+    assert {name: getattr(copy, name) for name in asked} == asked
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"shares_device": True}, "shares_device"),
+        ({"shares_device": True, "milli_gpus": 500, "is_exclusive": True}, "shares_device"),
+        ({"gpu_memory_bytes": -1}, "gpu_memory_bytes"),
+        ({"interconnect": "x" * 41}, "interconnect"),
+    ],
+)
+def test_what_no_node_could_give_is_refused_by_field(project: Project, changes: dict[str, object], field: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        make.job(project, **changes)
+    assert set(refusal.value.errors) == {field}
+
+
+def test_gpus_with_too_little_memory_are_warned_of(project: Project) -> None:
+    assert checked(project, gpu_memory_bytes=500 * make.GIB)["size"].level == "warning"
+    assert checked(project, interconnect="no-such")["size"].level == "warning"

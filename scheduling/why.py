@@ -1,0 +1,256 @@
+"""Why a job waits, what would make it start, and when that is expected: in the reader's language.
+
+Made from ``reason_code`` and ``reason_data``, never from the engine's English sentence; that one is shown only where
+they say something that this page does not know yet.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from kernel.calendar import organisation_zone
+from kernel.formats import byte_size, coming_instant, number
+from scheduling.models import Job
+
+Needs = Mapping[str, Any]
+SHOWN_NODES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """``opens``: what would make it start; ``expected``: when. Either may be empty."""
+
+    text: str
+    opens: str = ""
+    expected: str = ""
+
+
+def why(job: Job, now: datetime) -> Why:
+    """Of a job that waits."""
+    if not job.reason:
+        return Why(_("It waits for the next decision of the scheduler."))
+    needs = job.reason_data.get("needs")
+    if not isinstance(needs, Mapping):
+        return Why(str(_EARLIER[job.reason_code]()) if job.reason_code in _EARLIER else job.reason)
+    try:
+        texts, opens = _sentences(job.reason_code, needs, now)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        # Kept by another version of the scheduler: its own sentence is true all the same.
+        texts, opens = [job.reason], []
+    return Why(" ".join(texts), " ".join(opens), _expected(job, needs, now))
+
+
+def _sentences(code: str, needs: Needs, now: datetime) -> tuple[list[str], list[str]]:
+    if code in _SIMPLE:
+        text, opens = _SIMPLE[code](needs)
+        return [text], [opens] if opens else []
+    pairs = [_GATES[gate["kind"]](gate, needs, now) for gate in needs["gates"]]
+    return [text for text, _opens in pairs], [opens for _text, opens in pairs]
+
+
+def _expected(job: Job, needs: Needs, now: datetime) -> str:
+    until = job.reason_data.get("until")
+    if until is None:
+        can_tell = bool(needs.get("gates")) and job.reason_code in ("no_room", "limit", "guarantee", "behind_plan")
+        return _("When that will be nobody can say: what it waits for has no end that is known.") if can_tell else ""
+    at = datetime.fromisoformat(until)
+    if at <= now:
+        return _("It is expected to start with one of the next decisions.")
+    words = {"at": coming_instant(at, now, organisation_zone())}
+    if needs.get("planned_start") is not None:
+        return _("Its start is planned for %(at)s, and no later job may delay it.") % words
+    return _("It is expected to start at %(at)s at the latest, if nothing comes before it.") % words
+
+
+def _project_state(needs: Needs) -> tuple[str, str]:
+    text = _("Project %(project)s is not active; only an active project runs jobs.") % {"project": needs["project"]}
+    return text, _("It starts when the project is active again.")
+
+
+def _backoff(_needs: Needs) -> tuple[str, str]:
+    return _("Its last try failed; it waits a while before the next."), ""
+
+
+def _releasing(needs: Needs) -> tuple[str, str]:
+    jobs = [str(pk) for pk in needs.get("after", ())]
+    if not jobs:
+        return _("GPUs are set aside for it; the jobs on them are stopping."), ""
+    text = ngettext(
+        "GPUs are set aside for it; job %(jobs)s, which is on them, is stopping.",
+        "GPUs are set aside for it; the jobs %(jobs)s, which are on them, are stopping.",
+        len(jobs),
+    )
+    return text % {"jobs": ", ".join(jobs)}, ""
+
+
+def _no_quota(needs: Needs) -> tuple[str, str]:
+    opens = _("It starts when the project has a quota; its lead can ask for one.")
+    models = needs["gpu_models"]
+    if not models:
+        return _("The project has no GPU quota."), opens
+    return _("The project has no GPU quota on %(models)s.") % {"models": _either(models)}, opens
+
+
+def _no_such_node(needs: Needs) -> tuple[str, str]:
+    text = _("It needs %(each)s of %(models)s; there are not enough such nodes where this project may run.")
+    opens = _("It starts when it asks for less, or such nodes come.")
+    return text % {"each": _each(needs), "models": _either(needs["gpu_models"])}, opens
+
+
+def _limit(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
+    words = _amounts(gate, needs, "limit")
+    if gate.get("level") == "project":
+        text = _("The project may use at most %(bound)s of %(model)s and uses %(used)s; this job needs %(asked)s.")
+        opens = _("It starts when %(missing)s fewer are in use, or the limit is raised.")
+    else:
+        text = _(
+            "The area %(name)s may use at most %(bound)s of %(model)s and uses %(used)s; this job needs %(asked)s."
+        )
+        opens = _("It starts when the area uses %(missing)s less, or its limit is raised.")
+    return text % words, opens % words
+
+
+def _guarantee(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
+    words = _amounts(gate, needs, "guaranteed")
+    if gate.get("level") == "project":
+        text = _(
+            "A job that is not preemptible runs inside the guarantee: the project is guaranteed %(bound)s of %(model)s "
+            "and its such jobs use %(used)s; this job needs %(asked)s."
+        )
+    else:
+        text = _(
+            "A job that is not preemptible runs inside the guarantee: the area %(name)s is guaranteed %(bound)s of "
+            "%(model)s and its such jobs use %(used)s; this job needs %(asked)s."
+        )
+    opens = _(
+        "It starts when such jobs use %(missing)s less, or the guarantee is raised. As a preemptible job it could use "
+        "idle GPUs."
+    )
+    return text % words, opens % words
+
+
+def _reserve(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
+    words = _amounts(gate, needs, "reserve")
+    text = _(
+        "Of %(model)s, %(used)s would be free, but %(bound)s must stay so as the emergency reserve; this job needs "
+        "%(asked)s."
+    )
+    return text % words, _("It starts when %(missing)s more of %(model)s are free.") % words
+
+
+def _window(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
+    words = _amounts(gate, needs, "reserved")
+    text = _("%(bound)s of %(model)s are reserved for others before this job could end.")
+    return text % words, _("It starts after that, or now with a max runtime that ends before.")
+
+
+def _resource(gate: Needs, _needs: Needs, _now: datetime) -> tuple[str, str]:
+    is_cpu = gate["resource"] in ("cpu", "cpus")
+    words = {name: number(gate[name]) if is_cpu else byte_size(gate[name]) for name in ("limit", "used", "missing")}
+    if is_cpu:
+        text = _("The project may use at most %(limit)s cores and uses %(used)s: %(missing)s too few for this job.")
+    else:
+        text = _("The project may use at most %(limit)s of memory and uses %(used)s: %(missing)s too little.")
+    return text % words, _("It starts when the project uses less, or the limit is raised.")
+
+
+def _node_state(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
+    text = _("It needs %(each)s of %(model)s; of such nodes %(count)s take new jobs now.")
+    words = {"each": _each(needs), "model": needs["gpu_model"], "count": gate["nodes_open"]}
+    opens = ngettext(
+        "It starts when %(count)s more such node takes jobs.",
+        "It starts when %(count)s more such nodes take jobs.",
+        gate["missing_nodes"],
+    )
+    return text % words, opens % {"count": gate["missing_nodes"]}
+
+
+def _behind_plan(gate: Needs, needs: Needs, now: datetime) -> tuple[str, str]:
+    words = {"job": gate["job"], "model": needs["gpu_model"]}
+    text = _("It would delay job %(job)s, which has waited longer and has a planned start on %(model)s.") % words
+    opens = _("It starts after that job, or now with a max runtime that ends before.")
+    planned = gate.get("planned_start")
+    if planned is None:
+        return text, opens
+    at = coming_instant(datetime.fromtimestamp(planned, now.tzinfo), now, organisation_zone())
+    return text, _("It starts after that job, or now with a max runtime that ends before %(at)s.") % {"at": at}
+
+
+def _no_room(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
+    text = _("It needs %(each)s of %(model)s, and there is no room for that.")
+    words = {"each": _each(needs), "model": needs["gpu_model"]}
+    lacking = [_lacks(node) for node in gate["nodes_lacking"]]
+    where = ", ".join(lacking[:SHOWN_NODES])
+    if len(lacking) > SHOWN_NODES:
+        rest = len(lacking) - SHOWN_NODES
+        where = _("%(where)s and %(count)s more") % {"where": where, "count": rest}
+    return text % words, _("It starts when this is free: %(where)s.") % {"where": where} if where else ""
+
+
+def _lacks(node: Needs) -> str:
+    parts = []
+    if node["missing_gpus"]:
+        parts.append(_gpus(node["missing_gpus"]))
+    if node.get("missing_cpus"):
+        cores = ngettext("%(count)s core", "%(count)s cores", node["missing_cpus"])
+        parts.append(cores % {"count": number(node["missing_cpus"])})
+    if node.get("missing_memory_bytes"):
+        parts.append(_("%(size)s of memory") % {"size": byte_size(node["missing_memory_bytes"])})
+    what = ", ".join(parts) or _("the whole node")
+    return _("%(what)s on %(node)s") % {"what": what, "node": node["node"]}
+
+
+def _amounts(gate: Needs, needs: Needs, bound: str) -> dict[str, str]:
+    """The words of a gate of GPUs. ``bound`` is what its bound is called where it has a name of its own."""
+    return {
+        "name": str(gate.get("name", "")),
+        "model": str(gate.get("gpu_model") or needs["gpu_model"]),
+        "bound": _gpus(gate["bound"] if "bound" in gate else gate[bound]),
+        "used": _gpus(gate["used"]),
+        "missing": _gpus(gate["missing"]),
+        "asked": _gpus(needs["gpus"]),
+    }
+
+
+def _each(needs: Needs) -> str:
+    gpus, nodes = _gpus(needs["gpus_per_node"]), needs["nodes"]
+    if nodes > 1:
+        return _("%(nodes)s nodes with %(gpus)s each") % {"nodes": nodes, "gpus": gpus}
+    return _("one node with %(gpus)s") % {"gpus": gpus}
+
+
+def _gpus(amount: float) -> str:
+    return ngettext("%(amount)s GPU", "%(amount)s GPUs", 1 if amount == 1 else 2) % {"amount": f"{amount:g}"}
+
+
+def _either(names: Sequence[str]) -> str:
+    return _(" or ").join(names)
+
+
+_SIMPLE: Mapping[str, Callable[[Needs], tuple[str, str]]] = {
+    "project_state": _project_state,
+    "backoff": _backoff,
+    "releasing": _releasing,
+    "no_quota": _no_quota,
+    "no_such_node": _no_such_node,
+}
+_GATES: Mapping[str, Callable[[Needs, Needs, datetime], tuple[str, str]]] = {
+    "limit": _limit,
+    "guarantee": _guarantee,
+    "reserve": _reserve,
+    "window": _window,
+    "resource": _resource,
+    "node_state": _node_state,
+    "behind_plan": _behind_plan,
+    "no_room": _no_room,
+}
+_EARLIER: Mapping[str, Callable[[], str]] = {
+    "preempted": lambda: _("It gave way to another job; it is queued again at its old place."),
+    "node_lost": lambda: _("Its node was lost; it is queued again at its old place."),
+    "hardware": lambda: _("A device failed under it; it is queued again at its old place."),
+}
+"""Between an attempt's end and the next decision."""
