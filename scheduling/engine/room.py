@@ -70,10 +70,7 @@ class Room:
         kinds = [Kind(model, node.gpu_memory_bytes if model else 0, node.interconnect) for _at, node, model in rows]
         self.kinds = tuple(dict.fromkeys(kinds))
         self.row_kind = np.array([self.kinds.index(kind) for kind in kinds], dtype=np.int64)
-        self._columns = [
-            tuple(sorted(device.id for device in node.devices if device.gpu_model == model))
-            for _at, node, model in rows
-        ]
+        self._columns = [_devices_of(node, model) for _at, node, model in rows]
         self._place = {
             (node.id, device): (row, column)
             for row, node in enumerate(self.nodes)

@@ -76,13 +76,12 @@ class Preference:
         """Of rows in distinct states: cost, whole devices left, milli-GPU left."""
         whole = room.whole[rows]
         free = np.maximum(room.free[rows], 0).sum(axis=1)
+        is_part = 0 < ask.milli < MILLI
+        opened = np.where(is_part, room.largest_part[rows] < ask.milli, 0 if is_part else ask.devices)
+        milli = np.full(len(rows), ask.milli, dtype=np.int64)
+        whole_left, left = whole - opened, free - milli
         if ask.is_exclusive:
             opened, milli = whole, free
-        else:
-            is_part = 0 < ask.milli < MILLI
-            opened = np.where(is_part, room.largest_part[rows] < ask.milli, 0 if is_part else ask.devices)
-            milli = np.full(len(rows), ask.milli, dtype=np.int64)
-        whole_left, left = whole - opened, free - milli
         if not self._has_mix:
             return np.zeros(len(rows)), whole_left, left
         prices = self._scarcity.prices(room, self._row_type)

@@ -14,6 +14,7 @@ from scheduling.engine.preference import Mix, Preference
 from scheduling.engine.replay.openb import TraceJob
 from scheduling.engine.room import Room, Spot
 
+_FULL = 100
 _UNTIL = 130
 _PROJECT = 0
 
@@ -35,7 +36,8 @@ class Inflation:
 
     @property
     def allocation_rate_at_100(self) -> float:
-        return self.rates[100]
+        """Where no arrival comes that close to 100 per cent, as in a small cluster: at the last one before."""
+        return self.rates[max((at for at in self.rates if at <= _FULL), default=min(self.rates))]
 
 
 def run_inflation(
