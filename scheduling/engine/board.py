@@ -27,6 +27,7 @@ from scheduling.engine.parties import Ledger, Parties, Party
 from scheduling.engine.preference import Mix, Preference
 from scheduling.engine.room import Bools, Room, Spot
 from scheduling.engine.shares import shares_of
+from scheduling.engine.stoppable import Stoppable
 
 _RELEASED = -1
 """Holds what a chosen victim leaves over: it is not free yet and given to nobody. No project has this number."""
@@ -74,10 +75,8 @@ class Board:
         self.earmarks: dict[int, tuple[Earmark, ...]] = {}
         self._held: dict[int, list[tuple[Spot, Ask]]] = {}
         self.settled: set[int] = set()
-        self._stoppable: dict[str, dict[int, Job]] = defaultdict(dict)
-        for job in snapshot.jobs:
-            if self._is_stoppable(job):
-                self._stoppable[job.gpu_model][job.id] = job
+        stoppable = [job for job in snapshot.jobs if self._is_stoppable(job)]
+        self.stoppable = Stoppable(stoppable, self.ledger, self.parties, self.share, self.lost_gpu_seconds, self.spots)
 
     # What is so
 
@@ -148,10 +147,6 @@ class Board:
         plans = [self.calendar.earliest(job, rows & self.eligible.is_model(model)) for model in models]
         return min((plan for plan in plans if plan is not None), key=lambda plan: plan.start, default=None)
 
-    def stoppable(self, model: str) -> Iterable[Job]:
-        """Running on the model, not protected, past the minimum run time, and not told to stop yet."""
-        return self._stoppable[model].values()
-
     def ready(self) -> list[Job]:
         """Waiting jobs that could start anywhere at all, in the order inside a project."""
         return [
@@ -182,6 +177,7 @@ class Board:
     def _count(self, job: Job, chosen: Chosen) -> None:
         self.ledger.add(job, chosen.model, protects=not job.is_preemptible)
         self.reserve.add(job, chosen.model)
+        self.stoppable.changed(job.project, chosen.model)
         self.calendar.drop(job)
         self.calendar.add(job, chosen.model, chosen.spots, self.calendar.end_of(job))
         self.changed()
@@ -203,10 +199,10 @@ class Board:
     def release(self, victim: Job, by: Job | None) -> None:
         """Tell a running job to stop. Its use ends here; its GPUs are not free for anybody but ``by``."""
         self.preempt.append(Preempt(victim.id, by.id if by else None, self.lost_gpu_seconds(victim)))
-        self._stoppable[victim.gpu_model].pop(victim.id, None)
         self.ledger.remove(victim, victim.gpu_model)
         self.reserve.add(victim, victim.gpu_model, -1)
         self.calendar.stop(victim, self.spots[victim.id])
+        self.stoppable.remove(victim)
 
     def exchange(self, job: Job, chosen: Chosen, victims: Sequence[Job]) -> None:
         """Stop the victims and give the job its place; what they leave over stays held."""

@@ -5,7 +5,7 @@ What runs without a max runtime never ends here, so a plan that needs it is not 
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,13 +94,10 @@ class Calendar:
                 used[job.project] += job.ask.total_milli
         return used
 
-    def ends(self, model: str, counts: Callable[[Job], bool]) -> list[tuple[float, int]]:
-        """End and milli-GPU of what runs on the model and counts."""
-        return [
-            (end, job.ask.total_milli)
-            for end, of_model, job in self._of_job.values()
-            if of_model == model and counts(job)
-        ]
+    def ends(self, model: str) -> list[tuple[float, Job]]:
+        """What runs on the model, by its end."""
+        found = [(end, job) for end, of_model, job in self._of_job.values() if of_model == model]
+        return sorted(found, key=lambda ended: (ended[0], ended[1].id))
 
     def total(self, model: str) -> int:
         """Milli-GPU of the model on rows that take something new."""

@@ -7,7 +7,7 @@ from scheduling.engine.earmarks import settle_earmarks
 from scheduling.engine.explain import explain
 from scheduling.engine.model import Decision, Earmark, Job, JobState, Policy, Snapshot
 from scheduling.engine.preference import Preference
-from scheduling.engine.queue import alike, by_standing, in_order
+from scheduling.engine.queue import Queue, alike, by_standing
 from scheduling.engine.victims import Exchange, Preemption, Reclaim, Rules, Search
 
 
@@ -55,7 +55,7 @@ class _Allocation:
         self._full: set[Hashable] = set()
 
     def run(self) -> None:
-        for job in in_order(self._board, self._board.ready()):
+        for job in Queue(self._board, self._board.ready()):
             self._offer(job)
 
     def _offer(self, job: Job) -> None:
@@ -113,30 +113,22 @@ class _Exchanges:
     def __init__(self, board: Board, rules: type[Rules]) -> None:
         self._board = board
         self._rules = rules
-        self._tried: set[int] = set()
         self._hopeless: set[Hashable] = set()
 
     def run(self) -> None:
-        while self._next():
-            pass
-
-    def _next(self) -> bool:
-        """Carry out the next exchange; False if there is none."""
-        left = [job for job in self._board.ready() if job.id not in self._tried]
-        for job in in_order(self._board, left):
-            self._tried.add(job.id)
+        queue = Queue(self._board, self._board.ready())
+        for job in queue:
             found = self._find(job)
             if found is not None:
                 self._board.exchange(job, found.chosen, found.victims)
-                return True
-        return False
+                for project in sorted({victim.project for victim in found.victims}):
+                    queue.touch(project)
 
     def _find(self, job: Job) -> Exchange | None:
         key = (*alike(job), job.priority)
         if key in self._hopeless:
             return None
-        models = list(self._board.eligible.holders(job))
-        for standing in by_standing(self._board, job, models):
+        for standing in by_standing(self._board, job, self._board.eligible.holders(job)):
             for model in standing:
                 rules = self._rules(self._board, job, model)
                 if rules.is_conceivable() and (found := Search(rules).find()) is not None:

@@ -20,6 +20,7 @@ class Eligibility:
         self._bounds = np.array(
             [np.inf if node.max_runtime_bound_s is None else node.max_runtime_bound_s for node in room.nodes]
         )
+        self._has_bounds = bool(np.isfinite(self._bounds).any())
         self._is_shared = np.array([node.holders is None for node in room.nodes], dtype=np.bool_)
         self._sources = np.array([node.source for node in room.nodes], dtype=object)
         self._dedicated = {
@@ -49,7 +50,7 @@ class Eligibility:
     def key(self, job: Job) -> _Key:
         """Jobs with one key may use the same rows."""
         project = self._projects[job.project]
-        runtime = job.max_runtime_s if np.isfinite(self._bounds).any() else None
+        runtime = job.max_runtime_s if self._has_bounds else None
         return project.sources, self._dedicated[project.id], project.gpu_models, runtime
 
     def is_model(self, model: str) -> Bools:

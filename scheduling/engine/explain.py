@@ -2,8 +2,8 @@
 open them, and when that is expected."""
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from itertools import accumulate
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class _Why:
         self._board = board
         self._refusals: dict[Hashable, Refusal] = {}
         self._rooms: dict[Hashable, tuple[Gate, ...]] = {}
-        self._ends: dict[tuple[str, int, str], tuple[list[int], list[float]]] = {}
+        self._ends: dict[str, dict[tuple[str, int], tuple[list[int], list[float]]]] = {}
         self._plans = {plan.job.id: plan.start for plan in board.calendar.holds}
 
     def wait(self, job: Job) -> Wait:
@@ -79,22 +79,23 @@ class _Why:
         """When enough of the jobs that fill a guarantee or limit end."""
         if gate.kind not in ("guarantee", "limit"):
             return NEVER
-        key = gate.kind, gate.party, model
-        if key not in self._ends:
-            board = self._board
-            ends = sorted(
-                board.calendar.ends(
-                    model,
-                    lambda job: (
-                        any(party.index == gate.party for party in board.parties.chain[job.project])
-                        and (gate.kind == "limit" or job.id in board.ledger.protected_jobs)
-                    ),
-                )
-            )
-            self._ends[key] = list(accumulate(milli for _end, milli in ends)), [end for end, _milli in ends]
-        sums, ends_at = self._ends[key]
+        if model not in self._ends:
+            self._ends[model] = self._ends_on(model)
+        sums, ends = self._ends[model][gate.kind, gate.party]
         place = bisect_left(sums, gate.missing)
-        return ends_at[place] if place < len(ends_at) else NEVER
+        return ends[place] if place < len(ends) else NEVER
+
+    def _ends_on(self, model: str) -> dict[tuple[str, int], tuple[list[int], list[float]]]:
+        """By kind of gate and party: ends in order, and what has ended up to each."""
+        board = self._board
+        found: dict[tuple[str, int], tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
+        for end, job in board.calendar.ends(model):
+            kinds = ("limit", "guarantee") if job.id in board.ledger.protected_jobs else ("limit",)
+            for key in ((kind, party.index) for kind in kinds for party in board.parties.chain[job.project]):
+                sums, ends = found[key]
+                sums.append(job.ask.total_milli + (sums[-1] if sums else 0))
+                ends.append(end)
+        return found
 
     def _room(self, job: Job, model: str) -> tuple[Gate, ...]:
         """What lacks besides quota: nodes that take jobs, room on them, or a plan that must not move."""

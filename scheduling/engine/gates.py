@@ -72,13 +72,18 @@ class Reserve:
         if job.is_emergency:
             self._used[model] += sign * job.ask.total_milli
 
-    def gate(self, job: Job, model: str, freed: int = 0) -> Gate | None:
-        """``freed``: milli-GPU that would become free for it first."""
-        if job.is_emergency or not (reserve := self.left(model)):
-            return None
-        free = self._free(model) + freed
+    def gate(self, job: Job, model: str) -> Gate | None:
+        reserve, free = self.left(model), self._free(model)
         missing = job.ask.total_milli + reserve - free
-        return Gate("reserve", missing, reserve, free) if missing > 0 and job.ask.total_milli else None
+        return Gate("reserve", missing, reserve, free) if missing > 0 and not self.is_kept(job, model, 0) else None
+
+    def is_kept(self, job: Job, model: str, freed: int) -> bool:
+        """Whether the job leaves what is free of the reserve, if ``freed`` milli-GPU become free for it. Where less
+        is free than should be, it may use only these."""
+        if job.is_emergency or not job.ask.total_milli or not (reserve := self.left(model)):
+            return True
+        free = self._free(model)
+        return free + freed - job.ask.total_milli >= min(free, reserve)
 
     def left(self, model: str) -> int:
         return max(0, self._reserve.get(model, 0) - self._used[model])

@@ -46,6 +46,7 @@ class Parties:
             self.all.append(Party(*row))
         self.projects: Mapping[int, Party] = {party.id: party for party in self.all if not party.is_group}
         self.chain: Mapping[int, tuple[Party, ...]] = {pk: tuple(self._up(p)) for pk, p in self.projects.items()}
+        self._sides: dict[tuple[int, int], tuple[Party, Party]] = {}
         self.children: dict[int, list[Party]] = defaultdict(list)
         for party in self.all:
             self.children[party.parent].append(party)
@@ -55,6 +56,11 @@ class Parties:
 
     def sides(self, one: int, other: int) -> tuple[Party, Party]:
         """The two siblings below the lowest common ancestor of two different projects."""
+        if (one, other) not in self._sides:
+            self._sides[one, other] = self._find_sides(one, other)
+        return self._sides[one, other]
+
+    def _find_sides(self, one: int, other: int) -> tuple[Party, Party]:
         mine, theirs = self.chain[one][::-1], self.chain[other][::-1]
         for left, right in zip(mine, theirs, strict=False):
             if left is not right:

@@ -11,29 +11,40 @@ from scheduling.engine.model import Job
 _Key = tuple[bool, bool, int, float, int]
 
 
-def in_order(board: Board, jobs: Iterable[Job]) -> Iterator[Job]:
-    """The jobs, each once, in the order of definition 2; a project's place is found anew after each of its jobs.
+class Queue:
+    """Jobs, each taken once, in the order of definition 2.
 
-    Of all that decides a project's place only its own use changes during a decision, so one heap is enough. ``jobs``
-    come in the order inside their projects.
+    Only a project's own use decides its place, so ``touch`` it whenever that has changed. ``jobs`` come in the order
+    inside their projects.
     """
-    queues: dict[int, list[Job]] = defaultdict(list)
-    for job in jobs:
-        queues[job.project].append(job)
-    for queue in queues.values():
-        queue.reverse()
-    heap = [(_key(board, queue[-1]), project) for project, queue in queues.items()]
-    heapq.heapify(heap)
-    while heap:
-        key, project = heapq.heappop(heap)
-        queue = queues[project]
-        fresh = _key(board, queue[-1])
-        if fresh != key:
-            heapq.heappush(heap, (fresh, project))
-            continue
-        yield queue.pop()
-        if queue:
-            heapq.heappush(heap, (_key(board, queue[-1]), project))
+
+    def __init__(self, board: Board, jobs: Iterable[Job]) -> None:
+        self._board = board
+        self._jobs: dict[int, list[Job]] = defaultdict(list)
+        for job in jobs:
+            self._jobs[job.project].append(job)
+        self._keys: dict[int, _Key] = {}
+        self._heap: list[tuple[_Key, int]] = []
+        for project, jobs_of in self._jobs.items():
+            jobs_of.reverse()
+            self.touch(project)
+
+    def __iter__(self) -> Iterator[Job]:
+        while self._heap:
+            key, project = heapq.heappop(self._heap)
+            if self._keys.get(project) == key:
+                del self._keys[project]
+                job = self._jobs[project].pop()
+                yield job
+                self.touch(project)
+
+    def touch(self, project: int) -> None:
+        """Find the project's place anew."""
+        if jobs := self._jobs.get(project):
+            key = _key(self._board, jobs[-1])
+            if self._keys.get(project) != key:
+                self._keys[project] = key
+                heapq.heappush(self._heap, (key, project))
 
 
 def _key(board: Board, job: Job) -> _Key:

@@ -1,7 +1,8 @@
 """Who must stop for a newcomer: as few as needed, each of them legally, or nobody."""
 
+import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from scheduling.engine.board import Board, Chosen
 from scheduling.engine.model import Job
 from scheduling.engine.parties import Party
-from scheduling.engine.room import Bools, Room
+from scheduling.engine.room import Bools
+from scheduling.engine.stoppable import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +22,24 @@ class Exchange:
     victims: tuple[Job, ...]
 
 
+@dataclass(slots=True)
+class Gone:
+    """What the victims chosen so far no longer use: in all, and by the place of each party."""
+
+    milli: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    total: int = 0
+
+    def of(self, party: Party) -> int:
+        return self.milli[party.index]
+
+    def add(self, chain: Sequence[Party], job: Job, sign: int = 1) -> None:
+        self.total += sign * job.ask.total_milli
+        for party in chain:
+            self.milli[party.index] += sign * job.ask.total_milli
+
+
 class Rules:
-    """What one action allows for one newcomer on one model. ``gone`` is what chosen victims no longer use, by party."""
+    """What one action allows for one newcomer on one model."""
 
     def __init__(self, board: Board, newcomer: Job, model: str) -> None:
         self.board = board
@@ -30,22 +48,32 @@ class Rules:
         self.chain = board.parties.chain[newcomer.project]
 
     def is_conceivable(self) -> bool:
-        """A quick look before the search: False if no victim could make the newcomer legal."""
+        """A quick look before the search: False if no victims could make the newcomer legal."""
         raise NotImplementedError
 
-    def candidates(self) -> Iterable[Job]:
-        """Jobs that may be victims at all, whatever is used."""
+    def is_candidate(self, job: Job) -> bool:
+        """Whether a stoppable job may be a victim at all, whatever is used."""
         raise NotImplementedError
 
-    def may_take(self, victim: Job, gone: "Gone") -> bool:
+    def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
+        """By project, in the order of victims, and the projects' places among them: a heap, the caller's own."""
+        raise NotImplementedError
+
+    def may_take(self, victim: Job, gone: Gone) -> bool:
         """Whether the victim is legal now, earlier victims gone."""
         raise NotImplementedError
 
-    def may_start(self, gone: "Gone") -> bool:
-        """Whether the newcomer is legal once these are gone."""
-        raise NotImplementedError
+    def may_start(self, gone: Gone) -> bool:
+        """Whether the newcomer is legal once these are gone: limits, guarantee, reserve and windows."""
+        board, job = self.board, self.newcomer
+        return (
+            self.is_within(lambda party: party.limit(self.model), gone)
+            and self.has_protection()
+            and board.reserve.is_kept(job, self.model, gone.total)
+            and board.windows.gate(job, self.model, gone.total) is None
+        )
 
-    def is_within(self, bound: Callable[[Party], int | None], gone: "Gone") -> bool:
+    def is_within(self, bound: Callable[[Party], int | None], gone: Gone) -> bool:
         """Whether the newcomer stays within this bound at every level."""
         ask = self.newcomer.ask.total_milli
         return all(
@@ -57,190 +85,210 @@ class Rules:
         """A newcomer that is not preemptible fits the guarantee; victims, being preemptible, do not help there."""
         return self.newcomer.is_preemptible or self.board.ledger.lacks_guarantee(self.newcomer, self.model) is None
 
-    def limit(self, party: Party) -> int | None:
-        return party.limit(self.model)
-
-    def share(self, party: Party) -> int:
-        return self.board.share(party, self.model)
-
-
-@dataclass(slots=True)
-class Gone:
-    """What the victims chosen so far no longer use, by the place of each party."""
-
-    milli: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-
-    def of(self, party: Party) -> int:
-        return self.milli[party.index]
-
-    def add(self, chain: Sequence[Party], job: Job, sign: int = 1) -> None:
-        for party in chain:
-            self.milli[party.index] += sign * job.ask.total_milli
-
 
 class Reclaim(Rules):
     """Between projects: a side above what it is due gives way to one that stays within its share."""
 
     def is_conceivable(self) -> bool:
         """Victims are of other projects, so that they do not help its own share."""
-        project = self.chain[0]
-        use = self.board.ledger.use(project, self.model) + self.newcomer.ask.total_milli
-        return use <= self.share(project) and self.has_protection()
+        use = self.board.ledger.use(self.chain[0], self.model) + self.newcomer.ask.total_milli
+        return use <= self.board.share(self.chain[0], self.model) and self.has_protection()
 
-    def candidates(self) -> Iterable[Job]:
-        for job in self.board.stoppable(self.model):
-            if job.project != self.newcomer.project:
-                yield job
+    def is_candidate(self, job: Job) -> bool:
+        return job.project != self.newcomer.project
+
+    def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
+        places = [place for place in self.board.stoppable.places(self.model) if place[1] != self.newcomer.project]
+        heapq.heapify(places)
+        return self.board.stoppable.of(self.model), places
 
     def may_take(self, victim: Job, gone: Gone) -> bool:
+        """Their side is above guarantee and share; or above its guarantee, and ours is within its own."""
         theirs, mine = self.board.parties.sides(victim.project, self.newcomer.project)
-        use, guaranteed = self.board.ledger.use(theirs, self.model) - gone.of(theirs), theirs.guaranteed(self.model)
-        if use > max(guaranteed, self.share(theirs)):
+        guaranteed = theirs.guaranteed(self.model)
+        use = self.board.ledger.use(theirs, self.model) - gone.of(theirs)
+        if use <= guaranteed:
+            return False
+        if use > self.board.share(theirs, self.model):
             return True
         own = self.board.ledger.use(mine, self.model) - gone.of(mine) + self.newcomer.ask.total_milli
-        return use > guaranteed and own <= mine.guaranteed(self.model)
+        return own <= mine.guaranteed(self.model)
 
     def may_start(self, gone: Gone) -> bool:
-        return self.is_within(self.share, gone) and self.is_within(self.limit, gone) and self.has_protection()
+        return self.is_within(lambda party: self.board.share(party, self.model), gone) and super().may_start(gone)
 
 
 class Preemption(Rules):
     """Inside a project: strictly lower priority gives way."""
 
     def is_conceivable(self) -> bool:
-        return self.has_protection() and any(True for _job in self.candidates())
+        lowest = next(iter(self._own()), None)
+        return lowest is not None and self.is_candidate(lowest) and self.has_protection()
 
-    def candidates(self) -> Iterable[Job]:
-        for job in self.board.stoppable(self.model):
-            if job.project == self.newcomer.project and job.priority < self.newcomer.priority:
-                yield job
+    def is_candidate(self, job: Job) -> bool:
+        return job.project == self.newcomer.project and job.priority < self.newcomer.priority
+
+    def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
+        own = [job for job in self._own() if self.is_candidate(job)]
+        return {self.newcomer.project: own}, [self.board.stoppable.place(job, self.model, 0) for job in own[:1]]
 
     def may_take(self, victim: Job, gone: Gone) -> bool:
         return True
 
-    def may_start(self, gone: Gone) -> bool:
-        return self.is_within(self.limit, gone) and self.has_protection()
+    def _own(self) -> Sequence[Job]:
+        return self.board.stoppable.of(self.model).get(self.newcomer.project, ())
+
+
+class _Line:
+    """Candidates in the order in which they become victims. Only what its own project has lost moves a project's
+    place; who is not legal when its turn comes may become so when our own side has lost something."""
+
+    def __init__(
+        self, rules: Rules, is_useful: Callable[[Job], bool], jobs: Mapping[int, Sequence[Job]], places: list[Place]
+    ) -> None:
+        self._rules = rules
+        self._is_useful = is_useful
+        self._jobs = jobs
+        self._heap = places
+        self._at: dict[int, int] = defaultdict(int)
+        self._aside: list[Place] = []
+
+    def take(self, gone: Gone) -> Job | None:
+        """The next victim, which the caller adds to ``gone``; None if nobody is legal."""
+        while self._heap:
+            place = heapq.heappop(self._heap)
+            job = self._jobs[place[1]][self._at[place[1]]]
+            if not self._is_useful(job):
+                self.advance(job.project, gone)
+            elif self._rules.may_take(job, gone):
+                return job
+            else:
+                self._aside.append(place)
+        return None
+
+    def advance(self, project: int, gone: Gone) -> None:
+        """Go on to the project's next job."""
+        self._at[project] += 1
+        if self._at[project] < len(self._jobs[project]):
+            board = self._rules.board
+            lost = gone.of(board.parties.projects[project])
+            job = self._jobs[project][self._at[project]]
+            heapq.heappush(self._heap, board.stoppable.place(job, self._rules.model, lost))
+
+    def look_again(self, victim: Job) -> None:
+        """The victim is gone: if it was of our own group, others may have become legal."""
+        parties = self._rules.board.parties
+        if parties.chain[victim.project][-1] is self._rules.chain[-1]:
+            for place in self._aside:
+                heapq.heappush(self._heap, place)
+            self._aside.clear()
 
 
 class Search:
-    """Looks for an exchange under some rules; changes nothing on the board."""
+    """Looks for an exchange under some rules; changes nothing on the board. ``_room`` is a trial that each step leaves
+    as it found it."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._board, self._job, self._model = rules.board, rules.newcomer, rules.model
-        self._base = self._board.own_room(self._job)
-        held = {(s.row, c) for plan in self._board.calendar.respected(self._job) for s in plan.spots for c in s.columns}
+        plans = self._board.calendar.respected(self._job)
+        self._planned = {(spot.row, column) for plan in plans for spot in plan.spots for column in spot.columns}
         rows = self._board.eligible.rows(self._job) & self._board.room.can_take
         self._rows = rows & self._board.eligible.is_model(self._model)
-        self._candidates = [job for job in rules.candidates() if self._is_useful(job, held)]
+        self._room = self._board.own_room(self._job).copy()
 
     def find(self) -> Exchange | None:
         """Greedily over all nodes; where that finds no place, node by node (set by set for a gang), in the order of
         placement."""
-        if not self._candidates:
-            return None
-        found = self._settled(self._greedy(self._candidates, self._rows), self._rows)
+        found = self._settled(*self._rules.candidates(), self._rows)
         if found is not None:
             return found
-        for rows in self._node_sets():
-            mask = np.zeros(len(self._rows), dtype=np.bool_)
-            mask[list(rows)] = True
-            on_them = [job for job in self._candidates if any(spot.row in rows for spot in self._board.spots[job.id])]
-            found = self._settled(self._greedy(on_them, mask), mask)
-            if found is not None:
-                return found
-        return None
+        return next(filter(None, (self._on(rows) for rows in self._node_sets())), None)
 
-    def _is_useful(self, job: Job, held: set[tuple[int, int]]) -> bool:
+    def _is_useful(self, job: Job) -> bool:
         """It holds something where the newcomer may go, and nothing that a plan counts on."""
         spots = self._board.spots[job.id]
-        is_kept = any((spot.row, column) in held for spot in spots for column in spot.columns)
+        is_kept = self._planned and any(
+            (spot.row, column) in self._planned for spot in spots for column in spot.columns
+        )
         return not is_kept and any(self._rows[spot.row] for spot in spots)
 
-    def _greedy(self, candidates: Sequence[Job], rows: Bools) -> list[Job] | None:
-        """Victims in their order until the newcomer is placeable; None if it never is."""
-        gone, room = Gone(), self._base.copy()
-        left: dict[int, list[Job]] = defaultdict(list)
-        for job in sorted(candidates, key=self._order, reverse=True):
-            left[job.project].append(job)
-        taken: list[Job] = []
-        while (victim := self._next(left, gone)) is not None:
-            left[victim.project].pop()
-            taken.append(victim)
-            self._move(room, gone, victim, leaves=True)
-            if self._is_placeable(room, rows, gone):
-                return taken
-        return None
+    def _node_sets(self) -> Iterable[Sequence[int]]:
+        """Rows that could take a member if all candidates on them were gone: in the order of placement, one at a
+        time; for a gang, as many neighbours as it needs."""
+        gone, nodes = Gone(), self._job.ask.nodes
+        jobs = [job for some in self._rules.candidates()[0].values() for job in some if self._may_go(job)]
+        for job in jobs:
+            self._move(gone, job, leaves=True)
+        able = np.flatnonzero(self._room.fits(self._job.ask, self._job.project, self._rows))
+        rows = self._board.preference.order(self._room, self._job.ask, self._job.project, able).tolist()
+        for job in jobs:
+            self._move(gone, job, leaves=False)
+        for first in range(len(rows) - nodes + 1):
+            yield rows[first : first + nodes]
 
-    def _next(self, left: dict[int, list[Job]], gone: Gone) -> Job | None:
-        """Least rank, most above its share, then the job's own order; of projects that may be taken from."""
-        best: tuple[tuple[object, ...], Job] | None = None
-        for project, jobs in left.items():
-            if not jobs or not self._rules.may_take(jobs[-1], gone):
-                continue
-            party = self._board.parties.projects[project]
-            above = self._board.ledger.use(party, self._model) - gone.of(party) - self._rules.share(party)
-            key = (party.entitlement.rank, -above, *self._order(jobs[-1]))
-            if best is None or key < best[0]:
-                best = key, jobs[-1]
-        return best[1] if best else None
+    def _may_go(self, job: Job) -> bool:
+        return self._rules.is_candidate(job) and self._is_useful(job)
 
-    def _order(self, job: Job) -> tuple[float, ...]:
-        """Lowest priority, least work lost, most recently started, id."""
-        started = job.started_at if job.started_at is not None else float("-inf")
-        return job.priority, self._board.lost_gpu_seconds(job), -started, -job.order, job.id
+    def _on(self, rows: Sequence[int]) -> Exchange | None:
+        """An exchange on these rows alone."""
+        mask = np.zeros(len(self._rows), dtype=np.bool_)
+        mask[list(rows)] = True
+        jobs: dict[int, list[Job]] = defaultdict(list)
+        for job in filter(self._may_go, self._board.stoppable.on(self._model, rows)):
+            jobs[job.project].append(job)
+        places = [self._board.stoppable.place(some[0], self._model, 0) for some in jobs.values()]
+        heapq.heapify(places)
+        return self._settled(jobs, places, mask)
 
-    def _settled(self, victims: list[Job] | None, rows: Bools) -> Exchange | None:
-        """Without those not needed, from the last chosen back, and legal from the first to the last; else None."""
-        if victims is None:
-            return None
-        room, gone = self._base.copy(), Gone()
-        for victim in victims:
-            self._move(room, gone, victim, leaves=True)
-        kept = list(victims)
-        for victim in reversed(victims):
-            self._move(room, gone, victim, leaves=False)
-            if self._is_placeable(room, rows, gone):
+    def _settled(self, jobs: Mapping[int, Sequence[Job]], places: list[Place], rows: Bools) -> Exchange | None:
+        """The greedy choice without those not needed, from the last back, if it is legal from the first to the
+        last."""
+        gone = Gone()
+        taken, is_placed = self._greedy(_Line(self._rules, self._is_useful, jobs, places), rows, gone)
+        kept = list(taken)
+        for victim in reversed(taken) if is_placed else ():
+            self._move(gone, victim, leaves=False)
+            if self._is_placeable(rows, gone):
                 kept.remove(victim)
             else:
-                self._move(room, gone, victim, leaves=True)
-        chosen = self._board.place_on(self._job, rows, room)
-        if chosen is None or not self._is_legal(kept):
-            return None
-        return Exchange(chosen, tuple(kept))
+                self._move(gone, victim, leaves=True)
+        chosen = self._board.place_on(self._job, rows, self._room) if is_placed else None
+        for victim in kept:
+            self._move(gone, victim, leaves=False)
+        return Exchange(chosen, tuple(kept)) if chosen is not None and self._is_legal(kept) else None
+
+    def _greedy(self, line: _Line, rows: Bools, gone: Gone) -> tuple[list[Job], bool]:
+        """Victims in their order until the newcomer is placeable, and whether it is. They are gone from the trial."""
+        taken: list[Job] = []
+        while (victim := line.take(gone)) is not None:
+            taken.append(victim)
+            self._move(gone, victim, leaves=True)
+            line.advance(victim.project, gone)
+            line.look_again(victim)
+            if self._is_placeable(rows, gone):
+                return taken, True
+        return taken, False
 
     def _is_legal(self, victims: Sequence[Job]) -> bool:
-        """Each victim when its turn comes; then reserve and windows, with what they leave."""
+        """Each victim when its turn comes."""
         gone = Gone()
         for victim in victims:
             if not self._rules.may_take(victim, gone):
                 return False
             gone.add(self._board.parties.chain[victim.project], victim)
-        freed = sum(job.ask.total_milli for job in victims)
-        reserve = self._board.reserve.gate(self._job, self._model, freed)
-        return reserve is None and self._board.windows.gate(self._job, self._model, freed) is None
+        return True
 
-    def _move(self, room: Room, gone: Gone, victim: Job, *, leaves: bool) -> None:
+    def _move(self, gone: Gone, victim: Job, *, leaves: bool) -> None:
         gone.add(self._board.parties.chain[victim.project], victim, 1 if leaves else -1)
         for spot in self._board.spots[victim.id]:
             if leaves:
-                room.give_back(spot, victim.ask, victim.project)
+                self._room.give_back(spot, victim.ask, victim.project)
             else:
-                room.take(spot, victim.ask, victim.project)
+                self._room.take(spot, victim.ask, victim.project)
 
-    def _is_placeable(self, room: Room, rows: Bools, gone: Gone) -> bool:
-        able = room.fits(self._job.ask, self._job.project, rows)
-        hosts = self._board.room.host[able]
-        return len(np.unique(hosts)) >= self._job.ask.nodes and self._rules.may_start(gone)
-
-    def _node_sets(self) -> Iterable[set[int]]:
-        """Rows that could take a member with all their candidates gone, one at a time; for a gang, as many
-        neighbours in the order of placement as it needs."""
-        room = self._base.copy()
-        for job in self._candidates:
-            self._move(room, Gone(), job, leaves=True)
-        ask = self._job.ask
-        able = np.flatnonzero(room.fits(ask, self._job.project, self._rows))
-        order = [int(row) for row in self._board.preference.order(room, ask, self._job.project, able)]
-        for first in range(len(order) - ask.nodes + 1):
-            yield set(order[first : first + ask.nodes])
+    def _is_placeable(self, rows: Bools, gone: Gone) -> bool:
+        if not self._rules.may_start(gone):
+            return False
+        able = self._room.fits(self._job.ask, self._job.project, rows)
+        return len(np.unique(self._room.host[able])) >= self._job.ask.nodes
