@@ -105,8 +105,8 @@ class FragmentationGradient:
         fresh = [state for state in np.unique(states).tolist() if state not in known]
         wanted: list[tuple[Shape, list[Shape]]] = []
         for state in fresh:
-            kind, frees, cpus, _memory = room.known_states()[state]
-            model = room.kinds[kind].gpu_model
+            card, frees, cpus, _memory = room.known_states()[state]
+            model = room.cards[card].gpu_model
             taken = sorted({free for free in frees if free >= ask.milli}) if 0 < ask.milli < MILLI else [0]
             wanted.append(
                 (self._shape(model, frees, cpus), [self._after(model, frees, cpus, ask, free) for free in taken])
@@ -117,8 +117,8 @@ class FragmentationGradient:
         return np.array([known[state] for state in states.tolist()], dtype=np.int64)
 
     def _gain(self, room: Room, row: int, ask: Ask, free: int) -> int:
-        kind, frees, cpus, _memory = room.known_states()[int(room.states()[row])]
-        model = room.kinds[kind].gpu_model
+        card, frees, cpus, _memory = room.known_states()[int(room.states()[row])]
+        model = room.cards[card].gpu_model
         before, after = self._shape(model, frees, cpus), self._after(model, frees, cpus, ask, free)
         self._measure((before, after))
         return self._score(before, after)

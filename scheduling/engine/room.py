@@ -17,7 +17,7 @@ from scheduling.engine.model import MILLI, Ask, Job, Node, NodeState, Placement
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 State = tuple[int, tuple[int, ...], int, int]
-"""Kind of row, free milli-GPU of its devices from full to empty, free CPU and memory. Rows in one state are alike."""
+"""Number of the card, free milli-GPU of each device in ascending order, free CPU and memory: such rows are alike."""
 
 UNCOUNTED = 1 << 60
 """CPU and memory of a node that does not count them."""
@@ -36,8 +36,8 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """What all rows of a kind share besides CPU and memory."""
+class Card:
+    """The GPU of a row, its memory and how nodes with it are connected."""
 
     gpu_model: str
     gpu_memory_bytes: int
@@ -67,9 +67,9 @@ class Room:
         self.row_model = np.array([self.models.index(model) for _at, _node, model in rows], dtype=np.int64)
         self.host = np.array([at for at, _node, _model in rows], dtype=np.int64)
         self.can_take = np.array([node.state is NodeState.UP for node in self.nodes], dtype=np.bool_)
-        kinds = [Kind(model, node.gpu_memory_bytes if model else 0, node.interconnect) for _at, node, model in rows]
-        self.kinds = tuple(dict.fromkeys(kinds))
-        self.row_kind = np.array([self.kinds.index(kind) for kind in kinds], dtype=np.int64)
+        cards = [Card(model, node.gpu_memory_bytes if model else 0, node.interconnect) for _at, node, model in rows]
+        self.cards = tuple(dict.fromkeys(cards))
+        self.row_card = np.array([self.cards.index(card) for card in cards], dtype=np.int64)
         self._columns = [_devices_of(node, model) for _at, node, model in rows]
         self._place = {
             (node.id, device): (row, column)
@@ -148,8 +148,8 @@ class Room:
     def _masks(self, ask: Ask) -> tuple[Bools, Bools]:
         """``could_hold``, and the same of rows that take something new."""
         if ask not in self._able:
-            suits = np.array([kind.suits(ask) for kind in self.kinds], dtype=np.bool_)
-            held = suits[self.row_kind] if len(self.nodes) else np.zeros(0, dtype=np.bool_)
+            suits = np.array([card.suits(ask) for card in self.cards], dtype=np.bool_)
+            held = suits[self.row_card] if len(self.nodes) else np.zeros(0, dtype=np.bool_)
             held &= (self.total_cpus >= ask.cpus)[self.host] & (self.total_memory >= ask.memory_bytes)[self.host]
             held &= self.devices >= ask.devices
             held &= np.array([node.state is not NodeState.DOWN for node in self.nodes], dtype=np.bool_)
@@ -267,7 +267,7 @@ class Room:
         for row in self._stale:
             host = self.host[row]
             frees = tuple(sorted(self.free[row, : self.devices[row]].tolist()))
-            state = (int(self.row_kind[row]), frees, int(self.cpus[host]), int(self.memory[host]))
+            state = (int(self.row_card[row]), frees, int(self.cpus[host]), int(self.memory[host]))
             if state not in self._states:
                 self._states[state] = len(self._known)
                 self._known.append(state)

@@ -17,9 +17,9 @@ _TOGETHER = 100
 
 
 class Preference:
-    """Where least is lost for the usual mix: the fall of the node's value (``lookahead``) and the price of scarce room
-    (``scarcity``), in whole milli-GPU; then a gang within one interconnect and pool; then least left over: whole GPUs,
-    milli-GPU; then the node's name. Without a mix only the last three count.
+    """Where least is lost for the usual mix, in whole milli-GPU: the fall of the node's value (``lookahead``) and the
+    scarce room that is likely to be missed (``scarcity``); then a gang within one interconnect and pool; then least
+    left over, whole GPUs before parts; then the node's name. Without a mix only the last three count.
 
     What it remembers between calls, and from room to room, changes no answer.
     """
@@ -84,8 +84,8 @@ class Preference:
             opened, milli = whole, free
         if not self._has_mix:
             return np.zeros(len(rows)), whole_left, left
-        prices = self._scarcity.prices(room, self._row_type)
-        cost = np.round(self._scarcity.cost(prices, self._row_type[rows], whole, opened, milli))
+        chances = self._scarcity.chances(room, self._row_type)
+        cost = np.round(self._scarcity.cost(chances, self._row_type[rows], whole, opened, milli))
         near = np.lexsort((rows, left, whole_left, cost))[:CLOSEST]
         total = np.full(len(rows), np.inf)
         total[near] = np.round(cost[near] + self._fall(room, ask, states[near].tolist()))
@@ -95,7 +95,7 @@ class Preference:
         known = self._losses.setdefault(ask, {})
         fresh = [state for state in dict.fromkeys(states) if state not in known]
         full = [room.known_states()[state] for state in fresh]
-        named = [(room.kinds[kind], frees, cpus, memory) for kind, frees, cpus, memory in full]
+        named = [(room.cards[card], frees, cpus, memory) for card, frees, cpus, memory in full]
         known.update(zip(fresh, self._lookahead.losses(named, ask), strict=True))
         return [known[state] for state in states]
 

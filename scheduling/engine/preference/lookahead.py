@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from scheduling.engine.model import MILLI, Ask
 from scheduling.engine.preference.mix import Mix
-from scheduling.engine.room import Ints, Kind
+from scheduling.engine.room import Card, Ints
 
-NodeState = tuple[Kind, tuple[int, ...], int, int]
+NodeState = tuple[Card, tuple[int, ...], int, int]
 """Free milli-GPU of each device in ascending order, free CPU, free memory."""
 
 STREAMS = 64
@@ -31,7 +31,7 @@ class Lookahead:
         self._mix = mix
         self._most_cpus = LENGTH * max((ask.cpus for ask, _weight in mix.parts), default=0)
         self._most_memory = LENGTH * max((ask.memory_bytes for ask, _weight in mix.parts), default=0)
-        self._streams: dict[Kind, Ints] = {}
+        self._streams: dict[Card, Ints] = {}
         self._values: dict[NodeState, float] = {}
 
     def losses(self, states: Sequence[NodeState], ask: Ask) -> list[float]:
@@ -43,34 +43,34 @@ class Lookahead:
 
     def _canonical(self, state: NodeState) -> NodeState:
         """More CPU or memory than the longest demand could take is as good as that."""
-        kind, frees, cpus, memory = state
-        return kind, frees, min(cpus, self._most_cpus), min(memory, self._most_memory)
+        card, frees, cpus, memory = state
+        return card, frees, min(cpus, self._most_cpus), min(memory, self._most_memory)
 
     def _learn(self, states: Iterable[NodeState]) -> None:
         fresh = [state for state in dict.fromkeys(states) if state not in self._values]
         if fresh:
-            for kind in {state[0] for state in fresh} - self._streams.keys():
-                self._streams[kind] = _streams(self._mix, kind)
-            draws = np.stack([self._streams[kind] for kind, _frees, _cpus, _memory in fresh], axis=2)
+            for card in {state[0] for state in fresh} - self._streams.keys():
+                self._streams[card] = _streams(self._mix, card)
+            draws = np.stack([self._streams[card] for card, _frees, _cpus, _memory in fresh], axis=2)
             self._values.update(zip(fresh, _filled(fresh, draws).tolist(), strict=True))
 
 
 def _after(state: NodeState, ask: Ask) -> NodeState:
-    kind, frees, cpus, memory = state
+    card, frees, cpus, memory = state
     if ask.is_exclusive:
-        return kind, (0,) * len(frees), 0, 0
+        return card, (0,) * len(frees), 0, 0
     left = list(frees)
     for _ in range(ask.devices):
         fullest = next((free for free in left if free >= min(ask.milli, MILLI)), 0)
         left.remove(fullest)
         left.append(fullest - min(ask.milli, MILLI))
-    return kind, tuple(sorted(left)), cpus - ask.cpus, memory - ask.memory_bytes
+    return card, tuple(sorted(left)), cpus - ask.cpus, memory - ask.memory_bytes
 
 
-def _streams(mix: Mix, kind: Kind) -> Ints:
-    """Part of a GPU, whole GPUs, CPU and memory [4, step, stream] of jobs drawn from what suits the kind; zeros if
-    nothing does. All kinds see the same quantiles."""
-    parts = [(ask, weight) for ask, weight in mix.parts if kind.suits(ask)]
+def _streams(mix: Mix, card: Card) -> Ints:
+    """Part of a GPU, whole GPUs, CPU and memory [4, step, stream] of jobs drawn from what suits the card; zeros if
+    nothing does. All cards see the same quantiles."""
+    parts = [(ask, weight) for ask, weight in mix.parts if card.suits(ask)]
     if not parts:
         return np.zeros((4, LENGTH, STREAMS), dtype=np.int64)
     bounds = list(accumulate(weight for _ask, weight in parts))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scheduling.engine.model import MILLI, Ask
 from scheduling.engine.preference.mix import Mix
-from scheduling.engine.room import Bools, Ints, Kind, Room
+from scheduling.engine.room import Bools, Card, Ints, Room
 
 Floats = NDArray[np.float64]
 
@@ -25,14 +25,14 @@ _LOGISTIC = 1.702
 class NodeType:
     """Nodes alike when they are empty."""
 
-    kind: Kind
+    card: Card
     devices: int
     cpus: int
     memory_bytes: int
 
     def could_hold(self, ask: Ask) -> bool:
         return (
-            self.kind.suits(ask)
+            self.card.suits(ask)
             and self.devices >= ask.devices
             and self.cpus >= ask.cpus
             and self.memory_bytes >= ask.memory_bytes
@@ -40,67 +40,67 @@ class NodeType:
 
 
 class Scarcity:
-    """Prices of room by level and node type. Level 0 is any free GPU; level d > 0 is room for jobs of d whole GPUs on
-    one node, of which a node with w wholly free GPUs has d · ⌊w / d⌋.
+    """Chances that room is missed, by size and node type. Size 0 is any free GPU; size d > 0 is room for jobs of d
+    whole GPUs on one node, of which a node with w wholly free GPUs has d · ⌊w / d⌋.
 
     Demand is grouped by the set of types that could hold it: a set's demand is all that fits into no type outside it.
     Jobs to come ask for as much as there is room, give or take a tenth; the chance that a set's demand exceeds its room
-    is that of a normal distribution. A type's price is the largest of the sets that hold it."""
+    is that of a normal distribution. A type has the largest chance of the sets that hold it."""
 
     def __init__(self, types: tuple[NodeType, ...], mix: Mix) -> None:
         self.types = types
-        asks = [(ask, weight, tuple(kind.could_hold(ask) for kind in types)) for ask, weight in mix.parts if ask.milli]
+        asks = [(ask, weight, tuple(each.could_hold(ask) for each in types)) for ask, weight in mix.parts if ask.milli]
         asks = [(ask, weight, able) for ask, weight, able in asks if any(able)]
-        self.levels = (0, *sorted({ask.devices for ask, _weight, _able in asks if ask.milli >= MILLI}))
+        self.sizes = (0, *sorted({ask.devices for ask, _weight, _able in asks if ask.milli >= MILLI}))
         sets = sorted({able for _ask, _weight, able in asks})
         self._sets: Bools = np.array(sets, dtype=np.bool_).reshape(len(sets), len(types))
         able = np.array([able for _ask, _weight, able in asks], dtype=np.bool_).reshape(len(asks), len(types))
         milli = np.array([ask.milli for ask, _weight, _able in asks], dtype=np.float64)
         weight = np.array([weight for _ask, weight, _able in asks], dtype=np.float64)
         inside = ~(able[:, None, :] & ~self._sets).any(axis=2)
-        counts = np.array([milli >= level * MILLI for level in self.levels]).reshape(len(self.levels), len(asks))
+        counts = np.array([milli >= size * MILLI for size in self.sizes]).reshape(len(self.sizes), len(asks))
         self._mean: Floats = (counts * (weight * milli)) @ inside
         self._variance: Floats = (counts * (weight * milli * milli)) @ inside
         self._per_job = float(weight @ milli)
         self._is_elsewhere = ~self._sets.all(axis=1)
 
-    def prices(self, room: Room, row_type: Ints) -> Floats:
-        """By level and type, between 0 and 1. ``row_type`` is the number of types for rows that take nothing."""
-        prices = np.zeros((len(self.levels), len(self.types) + 1))
+    def chances(self, room: Room, row_type: Ints) -> Floats:
+        """By size and type, between 0 and 1. ``row_type`` is the number of types for rows that take nothing."""
+        chances = np.zeros((len(self.sizes), len(self.types) + 1))
         if not self._per_job:
-            return prices
+            return chances
         left = self._left(room, row_type)
         demand = self._mean * (left[0].sum() / self._per_job)
         spread = np.sqrt(self._variance * (left[0].sum() / self._per_job) + (_UNSURE * demand) ** 2)
         over = (demand - left @ self._sets.T) / np.maximum(spread, 1e-9)
         chance = np.where(demand > 0, 1 / (1 + np.exp(-_LOGISTIC * np.clip(over, -20, 20))), 0)
-        # What could go anywhere makes no place at level 0 dearer than another.
+        # At size 0, what could go anywhere makes no place dearer than another.
         chance[0] *= self._is_elsewhere
-        prices[:, :-1] = (chance[:, :, None] * self._sets).max(axis=1)
-        return prices
+        chances[:, :-1] = (chance[:, :, None] * self._sets).max(axis=1)
+        return chances
 
     def _left(self, room: Room, row_type: Ints) -> Floats:
         amounts = [np.maximum(room.free, 0).sum(axis=1)]
-        amounts += [room.whole // level * (level * MILLI) for level in self.levels[1:]]
-        size = len(self.types) + 1
-        return np.array([np.bincount(row_type, amount, size)[:-1] for amount in amounts])
+        amounts += [room.whole // size * (size * MILLI) for size in self.sizes[1:]]
+        numbers = len(self.types) + 1
+        return np.array([np.bincount(row_type, amount, numbers)[:-1] for amount in amounts])
 
-    def cost(self, prices: Floats, types: Ints, whole: Ints, opened: Ints, milli: Ints) -> Floats:
+    def cost(self, chances: Floats, types: Ints, whole: Ints, opened: Ints, milli: Ints) -> Floats:
         """Milli-GPU of demand expected to be lost where rows of these types, with so many devices wholly free, give
-        ``milli``, of which ``opened`` devices were wholly free: the dearest level counts."""
-        cost: Floats = prices[0][types] * milli
-        for at, level in enumerate(self.levels[1:], start=1):
-            spoilt = (whole // level - (whole - opened) // level) * (level * MILLI)
-            cost = np.maximum(cost, prices[at][types] * spoilt)
+        ``milli``, of which ``opened`` devices were wholly free: the size that loses most counts."""
+        cost: Floats = chances[0][types] * milli
+        for at, size in enumerate(self.sizes[1:], start=1):
+            spoilt = (whole // size - (whole - opened) // size) * (size * MILLI)
+            cost = np.maximum(cost, chances[at][types] * spoilt)
         return cost
 
 
 def types_of(room: Room) -> tuple[tuple[NodeType, ...], Ints]:
     """The types of the rows that take something new, and of each row its number; one more for the others."""
     of_rows = [
-        NodeType(room.kinds[kind], devices, cpus, memory)
-        for kind, devices, cpus, memory in zip(
-            room.row_kind.tolist(),
+        NodeType(room.cards[card], devices, cpus, memory)
+        for card, devices, cpus, memory in zip(
+            room.row_card.tolist(),
             room.devices.tolist(),
             room.total_cpus[room.host].tolist(),
             room.total_memory[room.host].tolist(),
@@ -109,8 +109,8 @@ def types_of(room: Room) -> tuple[tuple[NodeType, ...], Ints]:
     ]
     open_rows = room.can_take.tolist()
     numbers: dict[NodeType, int] = {}
-    for kind, is_open in zip(of_rows, open_rows, strict=True):
+    for each, is_open in zip(of_rows, open_rows, strict=True):
         if is_open:
-            numbers.setdefault(kind, len(numbers))
-    rows = [numbers[kind] if is_open else len(numbers) for kind, is_open in zip(of_rows, open_rows, strict=True)]
+            numbers.setdefault(each, len(numbers))
+    rows = [numbers[each] if is_open else len(numbers) for each, is_open in zip(of_rows, open_rows, strict=True)]
     return tuple(numbers), np.array(rows, dtype=np.int64)

@@ -9,15 +9,15 @@ from scheduling.engine.model import Ask, NodeState
 from scheduling.engine.preference import Mix
 from scheduling.engine.preference.lookahead import Lookahead
 from scheduling.engine.preference.scarcity import NodeType, Scarcity, types_of
-from scheduling.engine.room import UNCOUNTED, Kind, Room
+from scheduling.engine.room import UNCOUNTED, Card, Room
 from scheduling.tests.engine.placement.test_room import A100, T4, node
 
-KIND = Kind(T4, 0, "")
+CARD = Card(T4, 0, "")
 MUCH = UNCOUNTED
 
 
 def loss(mix: Mix, frees: tuple[int, ...], ask: Ask, cpus: int = MUCH, memory: int = MUCH) -> float:
-    return Lookahead(mix).losses([(KIND, frees, cpus, memory)], ask)[0]
+    return Lookahead(mix).losses([(CARD, frees, cpus, memory)], ask)[0]
 
 
 def test_one_kind_of_job_fills_what_it_divides() -> None:
@@ -59,10 +59,10 @@ def test_what_suits_nothing_has_no_value() -> None:
     assert loss(Mix(), (), Ask(0)) == 0
 
 
-def prices(room: Room, mix: Mix) -> tuple[Scarcity, np.ndarray]:
+def chances(room: Room, mix: Mix) -> tuple[Scarcity, np.ndarray]:
     types, rows = types_of(room)
     scarcity = Scarcity(types, mix)
-    return scarcity, scarcity.prices(room, rows)
+    return scarcity, scarcity.chances(room, rows)
 
 
 def chance(demand: float, variance: float, left: float) -> float:
@@ -72,8 +72,8 @@ def chance(demand: float, variance: float, left: float) -> float:
 def test_a_price_is_the_chance_that_captive_demand_exceeds_the_room() -> None:
     """Six GPUs are left, so six jobs are expected, three of them on a T4 only, of which there are two."""
     room = Room([node(1, T4, T4), node(2, *[A100] * 4)])
-    scarcity, found = prices(room, Mix.of([Ask(1000, gpu_models=frozenset({T4})), Ask(1000)]))
-    assert scarcity.levels == (0, 1)
+    scarcity, found = chances(room, Mix.of([Ask(1000, gpu_models=frozenset({T4})), Ask(1000)]))
+    assert scarcity.sizes == (0, 1)
     short = chance(3000, 3 * 1000**2, 2000)
     everywhere = chance(6000, 6 * 1000**2, 6000)
     assert found[0].tolist() == pytest.approx([short, 0, 0], abs=1e-9)
@@ -85,8 +85,8 @@ def test_room_for_large_jobs_is_counted_in_such_jobs() -> None:
     room = Room([node(1, *[T4] * 4), node(2, *[T4] * 4)])
     ask = Ask(1000)
     room.take(room.spot(0, ask, 0), ask, 0)
-    scarcity, found = prices(room, Mix.of([Ask(4000)]))
-    assert scarcity.levels == (0, 4)
+    scarcity, found = chances(room, Mix.of([Ask(4000)]))
+    assert scarcity.sizes == (0, 4)
     assert found[1].tolist() == pytest.approx([chance(7000, 7000 * 4000, 4000), 0], abs=1e-9)
     numbers = np.array([0, 0])
     cost = scarcity.cost(found, numbers, np.array([3, 4]), np.array([1, 1]), np.array([1000, 1000]))
@@ -96,13 +96,13 @@ def test_room_for_large_jobs_is_counted_in_such_jobs() -> None:
 def test_nodes_that_take_nothing_are_no_room() -> None:
     room = Room([node(1, T4, state=NodeState.DRAINING), node(2, A100), node(3, T4, state=NodeState.DOWN)])
     types, rows = types_of(room)
-    assert types == (NodeType(Kind(A100, 0, ""), 1, UNCOUNTED, UNCOUNTED),)
+    assert types == (NodeType(Card(A100, 0, ""), 1, UNCOUNTED, UNCOUNTED),)
     assert rows.tolist() == [1, 0, 1]
-    found = Scarcity(types, Mix.of([Ask(1000, gpu_models=frozenset({T4}))])).prices(room, rows)
+    found = Scarcity(types, Mix.of([Ask(1000, gpu_models=frozenset({T4}))])).chances(room, rows)
     assert found.tolist() == [[0, 0]]
 
 
 def test_a_full_cluster_has_prices_still() -> None:
     room = Room([node(1, T4)])
     room.take(room.spot(0, Ask(1000), 0), Ask(1000), 0)
-    assert np.isfinite(prices(room, Mix.of([Ask(1000)]))[1]).all()
+    assert np.isfinite(chances(room, Mix.of([Ask(1000)]))[1]).all()
