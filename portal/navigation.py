@@ -59,6 +59,7 @@ ROOMS = (
     Room("quotas:list", _("Quotas"), "quotas"),
     Room("cluster", _("Cluster"), "cluster", starts_group=True),
     Room("inventory:nodes", _("Nodes"), "node"),
+    Room("scheduling:policy", _("Scheduling policy"), "settings", frozenset({Role.ADMIN, Role.DIRECTOR, Role.AUDITOR})),
     Room("accounts:people", _("People"), "people", frozenset({Role.ADMIN})),
     Room("accounts:announcements", _("Announcements"), "announcement", frozenset({Role.ADMIN, Role.AUDITOR})),
     Room("accounts:audit", _("Audit log"), "audit", frozenset({Role.ADMIN, Role.AUDITOR})),

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
 
-from scheduling.views import acts, job, listing, log, submission
+from scheduling.views import acts, job, listing, log, policy, submission
 
 app_name = "scheduling"
 JOB = r"^jobs/(?P<job_id>[0-9]{1,18})"
@@ -42,6 +42,7 @@ def _numbers(given: dict[str, Any]) -> dict[str, Any]:
 
 urlpatterns = [
     page(r"^jobs", listing.listing, "list"),
+    page(r"^scheduling/policy", policy.policy, "policy"),
     page(r"^jobs/new", submission.NewJob.as_view(), "new"),
     page(r"^jobs/new/check", submission.check, "new-check"),
     page(JOB, job.overview, "job"),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from accounts.models import Person
@@ -123,12 +123,13 @@ def job_detail(person: Person, job_id: int) -> JobDetail:
     """One visible job with its attempts. Raises ``NotFound``."""
     job = job_for(person, job_id)
     members = AttemptMember.objects.select_related("node").prefetch_related("allocations__device").order_by("rank")
-    attempts = job.attempts.select_related("gpu_model").order_by("number")
+    by = visible_to(person).filter(pk=OuterRef("interruption__by"))
+    attempts = job.attempts.select_related("gpu_model", "interruption").order_by("number")
+    attempts = attempts.annotate(by_name=Subquery(by.values("name")[:1]))
     by_attempt: dict[int, list[AttemptMember]] = {}
     for member in members.filter(attempt__job=job):
         by_attempt.setdefault(member.attempt_id, []).append(member)
-    cut = _interruptions(person, job)
-    views = [_view(attempt, by_attempt.get(attempt.pk, []), cut.get(attempt.pk)) for attempt in attempts]
+    views = [_view(attempt, by_attempt.get(attempt.pk, []), attempt.by_name or "") for attempt in attempts]
     return JobDetail(job, views, possible(job, gives_way=any(view.gives_way for view in views)))
 
 
@@ -161,25 +162,21 @@ def job_events(job: Job) -> list[JobEvent]:
     ]
 
 
-def _interruptions(person: Person, job: Job) -> dict[int, InterruptionView]:
-    """By attempt. Two statements; the second only where something was interrupted for a job."""
-    rows = list(Interruption.objects.filter(job=job).order_by("pk"))
-    by = {row.by_id for row in rows if row.by_id is not None}
-    names = dict(visible_to(person).filter(pk__in=by).values_list("pk", "name")) if by else {}
-    return {
-        row.attempt_id: InterruptionView(
-            by=row.by_id,
-            by_name=names.get(row.by_id or 0, ""),
-            at=row.requested_at,
-            checkpoint_at=row.checkpoint_at,
-            is_booked=row.ended_at is not None,
-            lost_gpu_seconds=(row.lost_milli_gpu_seconds or 0) / MILLI,
-        )
-        for row in rows
-    }
+def _interruption(attempt: Attempt, by_name: str) -> InterruptionView | None:
+    row = getattr(attempt, "interruption", None)
+    if not isinstance(row, Interruption):
+        return None
+    return InterruptionView(
+        by=row.by_id,
+        by_name=by_name,
+        at=row.requested_at,
+        checkpoint_at=row.checkpoint_at,
+        is_booked=row.ended_at is not None,
+        lost_gpu_seconds=(row.lost_milli_gpu_seconds or 0) / MILLI,
+    )
 
 
-def _view(attempt: Attempt, members: list[AttemptMember], interruption: InterruptionView | None) -> AttemptView:
+def _view(attempt: Attempt, members: list[AttemptMember], by_name: str) -> AttemptView:
     placement = {
         member.node.name: {
             part.device.uuid: part.milli
@@ -206,5 +203,5 @@ def _view(attempt: Attempt, members: list[AttemptMember], interruption: Interrup
         max_runtime_s=attempt.max_runtime_s,
         is_preemptible=attempt.is_preemptible,
         gives_way=attempt.state != AttemptState.ENDED and attempt.stop_reason in GIVES_WAY,
-        interruption=interruption,
+        interruption=_interruption(attempt, by_name),
     )

@@ -34,6 +34,9 @@ ROWS = [
     row("POST", "/jobs/{paused}/resume",           "in 404 302 302 403 302 403"),
     row("POST", "/jobs/{ended}/requeue",           "in 404 302 302 403 302 403"),
 
+    row("GET", "/scheduling/policy",               "in 200 200 200 200 200 200"),
+    row("POST", "/scheduling/policy",              "in 403 403 403 403 422 403"),
+
     row("GET", "/api/v1/jobs",                     "401 200 200 200 200 200 200"),
     job_row("POST", "/api/v1/jobs",                "401 404 201 201 403 403 403", body=JOB),
     job_row("POST", "/api/v1/jobs/launch-check",   "401 404 200 200 403 403 403", body=JOB),
