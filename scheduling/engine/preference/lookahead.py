@@ -25,10 +25,11 @@ _NONE = 1 << 40
 
 
 class Lookahead:
-    """Values by state. They are kept; a value depends on the mix and the state alone."""
+    """Values by state. They are kept, up to ``most_kept``; a value depends on the mix and the state alone."""
 
-    def __init__(self, mix: Mix) -> None:
+    def __init__(self, mix: Mix, most_kept: int = 200_000) -> None:
         self._mix = mix
+        self._most_kept = most_kept
         self._most_cpus = LENGTH * max((ask.cpus for ask, _weight in mix.parts), default=0)
         self._most_memory = LENGTH * max((ask.memory_bytes for ask, _weight in mix.parts), default=0)
         self._streams: dict[Card, Ints] = {}
@@ -36,6 +37,8 @@ class Lookahead:
 
     def losses(self, states: Sequence[NodeState], ask: Ask) -> list[float]:
         """How much each state's value falls when it takes a member of this ask."""
+        if len(self._values) > self._most_kept:
+            self._values.clear()
         before = [self._canonical(state) for state in states]
         after = [self._canonical(_after(state, ask)) for state in states]
         self._learn((*before, *after))

@@ -59,6 +59,13 @@ def test_what_suits_nothing_has_no_value() -> None:
     assert loss(Mix(), (), Ask(0)) == 0
 
 
+def test_what_is_forgotten_is_found_again() -> None:
+    mix, states = Mix.of([Ask(470), Ask(810)]), [(CARD, (530, 1000), MUCH, MUCH), (CARD, (190,), MUCH, MUCH)]
+    forgetful, keen = Lookahead(mix, most_kept=0), Lookahead(mix)
+    for _ in range(2):
+        assert forgetful.losses(states, Ask(190)) == keen.losses(states, Ask(190)) != [0, 0]
+
+
 def chances(room: Room, mix: Mix) -> tuple[Scarcity, np.ndarray]:
     types, rows = types_of(room)
     scarcity = Scarcity(types, mix)
