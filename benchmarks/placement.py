@@ -30,13 +30,12 @@ POLICIES = ("ours", "fgd", "bestfit")
 _ASKED = (90, 95, 100, 110)
 
 
-def placer_of(policy: str, jobs: Sequence[TraceJob], usual: Sequence[TraceJob], seed: int) -> Placer:
-    """``usual``: the jobs whose distribution is expected."""
+def placer_of(policy: str, jobs: Sequence[TraceJob], seed: int, ours: EnginePlacer) -> Placer:
     if policy == "bestfit":
         return BestFit(seed)
     if policy == "fgd":
         return FragmentationGradient((job.ask for job in jobs), seed)
-    return EnginePlacer(Mix.of(job.ask for job in usual))
+    return ours
 
 
 def measure(nodes: Sequence[Node], jobs: Sequence[TraceJob], seed: int, placer: Placer) -> dict[str, Any]:
@@ -54,11 +53,12 @@ def _lines(folder: Path, options: argparse.Namespace) -> Iterator[dict[str, Any]
     nodes = read_nodes((folder / "openb_node_list_gpu_node.csv").read_text().splitlines())
     for workload in options.workloads:
         jobs = _jobs(folder, workload)
-        usual = _jobs(folder, options.mix or workload)
+        mix = Mix.of(job.ask for job in _jobs(folder, options.mix or workload))
         for policy in options.policies:
             runs = []
             for seed in options.seeds:
-                runs.append(measure(nodes, jobs, seed, placer_of(policy, jobs, usual, seed)))
+                placer = placer_of(policy, jobs, seed, EnginePlacer(mix, options.demand))
+                runs.append(measure(nodes, jobs, seed, placer))
                 yield {"workload": workload, "policy": policy, "seed": seed, **runs[-1]}
             yield {
                 "workload": workload,
@@ -88,6 +88,7 @@ def main() -> None:
     parser.add_argument("--workloads", nargs="+", default=list(PUBLISHED))
     parser.add_argument("--policies", nargs="+", choices=POLICIES, default=list(POLICIES))
     parser.add_argument("--mix", help="ours expects the jobs of this workload instead of the one that comes")
+    parser.add_argument("--demand", type=float, default=1, help="ours expects so many times the room that is left")
     options = parser.parse_args()
     if "SLUICE_CASES" not in os.environ:
         sys.exit("SLUICE_CASES must name the folder that holds openb/, the trace.")

@@ -21,14 +21,16 @@ class Preference:
     scarce room that is likely to be missed (``scarcity``); then a gang within one interconnect and pool; then least
     left over, whole GPUs before parts; then the node's name. Without a mix only the last three count.
 
-    What it remembers between calls, and from room to room, changes no answer.
+    The jobs to come are expected to ask for ``demand`` times the room that is left. What is remembered between calls,
+    and from room to room, changes no answer.
     """
 
-    def __init__(self, mix: Mix | None = None) -> None:
+    def __init__(self, mix: Mix | None = None, demand: float = 1) -> None:
         self.mix = mix or Mix()
+        self._demand = demand
         self._lookahead = Lookahead(self.mix)
         self._has_mix = any(ask.milli for ask, _weight in self.mix.parts)
-        self._scarcity = Scarcity((), self.mix)
+        self._scarcity = Scarcity((), self.mix, demand)
         self._known: Sequence[State] | None = None
         self._losses: dict[Ask, dict[int, float]] = {}
 
@@ -53,7 +55,7 @@ class Preference:
         self._known, self._losses = room.known_states(), {}
         types, self._row_type = types_of(room)
         if types != self._scarcity.types:
-            self._scarcity = Scarcity(types, self.mix)
+            self._scarcity = Scarcity(types, self.mix, self._demand)
         groups = [(node.interconnect, node.pool) for node in room.nodes]
         numbers = {group: at for at, group in enumerate(dict.fromkeys(groups))}
         self._row_group = np.array([numbers[group] for group in groups], dtype=np.int64)

@@ -44,11 +44,12 @@ class Scarcity:
     whole GPUs on one node, of which a node with w wholly free GPUs has d · ⌊w / d⌋.
 
     Demand is grouped by the set of types that could hold it: a set's demand is all that fits into no type outside it.
-    Jobs to come ask for as much as there is room, give or take a tenth; the chance that a set's demand exceeds its room
-    is that of a normal distribution. A type has the largest chance of the sets that hold it."""
+    Jobs to come ask for ``demand`` times the room that is left, give or take a tenth; the chance that a set's demand
+    exceeds its room is that of a normal distribution. A type has the largest chance of the sets that hold it."""
 
-    def __init__(self, types: tuple[NodeType, ...], mix: Mix) -> None:
+    def __init__(self, types: tuple[NodeType, ...], mix: Mix, demand: float = 1) -> None:
         self.types = types
+        self._demand = demand
         asks = [(ask, weight, tuple(each.could_hold(ask) for each in types)) for ask, weight in mix.parts if ask.milli]
         asks = [(ask, weight, able) for ask, weight, able in asks if any(able)]
         self.sizes = (0, *sorted({ask.devices for ask, _weight, _able in asks if ask.milli >= MILLI}))
@@ -70,8 +71,9 @@ class Scarcity:
         if not self._per_job:
             return chances
         left = self._left(room, row_type)
-        demand = self._mean * (left[0].sum() / self._per_job)
-        spread = np.sqrt(self._variance * (left[0].sum() / self._per_job) + (_UNSURE * demand) ** 2)
+        jobs = self._demand * left[0].sum() / self._per_job
+        demand = self._mean * jobs
+        spread = np.sqrt(self._variance * jobs + (_UNSURE * demand) ** 2)
         over = (demand - left @ self._sets.T) / np.maximum(spread, 1e-9)
         chance = np.where(demand > 0, 1 / (1 + np.exp(-_LOGISTIC * np.clip(over, -20, 20))), 0)
         # At size 0, what could go anywhere makes no place dearer than another.

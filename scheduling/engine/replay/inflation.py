@@ -66,8 +66,8 @@ def run_inflation(
 class EnginePlacer:
     """The engine's rule."""
 
-    def __init__(self, mix: Mix) -> None:
-        self._preference = Preference(mix)
+    def __init__(self, mix: Mix, demand: float = 1) -> None:
+        self._preference = Preference(mix, demand)
 
     def __call__(self, room: Room, ask: Ask, project: int) -> Spot | None:
         rows = room.fits(ask, project).nonzero()[0]

@@ -87,6 +87,13 @@ def test_a_price_is_the_chance_that_captive_demand_exceeds_the_room() -> None:
     assert found[1].tolist() == pytest.approx([short, everywhere, 0], abs=1e-9)
 
 
+def test_more_demand_makes_room_scarcer() -> None:
+    types, rows = types_of(room := Room([node(1, T4, T4), node(2, *[A100] * 4)]))
+    mix = Mix.of([Ask(1000, gpu_models=frozenset({T4})), Ask(1000)])
+    found = Scarcity(types, mix, demand=1.5).chances(room, rows)
+    assert found[0].tolist() == pytest.approx([chance(4500, 4.5 * 1000**2, 2000), 0, 0], abs=1e-9)
+
+
 def test_room_for_large_jobs_is_counted_in_such_jobs() -> None:
     """Two nodes of four, one device of which is taken: room for one job of four, and two jobs are expected."""
     room = Room([node(1, *[T4] * 4), node(2, *[T4] * 4)])
