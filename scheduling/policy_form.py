@@ -48,9 +48,7 @@ INTERRUPTION = (
         "earmark_margin_s",
         MINUTE,
         _("Time that freed GPUs are kept beyond the grace time"),
-        _(
-            "A job for which others stopped has twice the grace time and this to start. The grace time is each pool's."
-        ),
+        _("A job for which others stopped has twice the grace time and this to start. The grace time is each pool's."),
     ),
     Asked(
         "member_lost_after_s",
@@ -78,9 +76,7 @@ SHARES = (
         "usage_sensitivity_pct",
         PLAIN,
         _("Weight of past use"),
-        _(
-            "How strongly the share of idle GPUs moves from who used much to who used little; 0: not at all."
-        ),
+        _("How strongly the share of idle GPUs moves from who used much to who used little; 0: not at all."),
         "%",
     ),
     Asked(
@@ -153,5 +149,5 @@ def _field(asked: Asked) -> forms.Field:
     words: dict[str, Any] = {"label": asked.label, "help_text": asked.help_text}
     if not asked.unit:
         return forms.IntegerField(min_value=least, max_value=most, **words)
-    bounds = {"min_value": Decimal(least) / asked.unit, "max_value": Decimal(most) / asked.unit}
-    return forms.DecimalField(decimal_places=2, **bounds, **words)
+    words |= {"min_value": Decimal(least) / asked.unit, "max_value": Decimal(most) / asked.unit}
+    return forms.DecimalField(decimal_places=2, **words)

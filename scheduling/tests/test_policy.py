@@ -34,8 +34,8 @@ def test_without_a_row_the_defaults_hold() -> None:
     policy = policy_now()
     assert (policy.version, policy.choices) == (0, Choices())
     assert policy.choices.engine(300).usage_sensitivity == Fraction(1, 2)
-    assert (policy.choices.weight_of("high"), policy.choices.rank_of("high")) == (4, 2)
-    assert (policy.choices.weight_of(None), policy.choices.rank_of(None)) == (1, 0)
+    assert (policy.choices.weight_of("high"), policy.choices.rank_of("high")) == (Fraction(4), 2)
+    assert (policy.choices.weight_of(None), policy.choices.rank_of(None)) == (Fraction(1), 0)
 
 
 def test_a_change_is_a_new_version_and_on_record() -> None:

@@ -1,6 +1,7 @@
 """A job gives way: told to stop, back at its old place, what it lost on record, and its GPUs kept for the newcomer."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from quotas.services import reserve_set
 from scheduling import events, selectors, services
 from scheduling.engine import decide
 from scheduling.engine.model import Decision as Decided
+from scheduling.engine.model import Snapshot
 from scheduling.models import Attempt, Decision, Earmark, Interruption, Job
 from scheduling.policy import Choices
 from scheduling.services.apply import decision_apply
@@ -34,7 +36,7 @@ LATER = timedelta(hours=1)
 class Scene:
     """A node of two GPUs, a project that is promised both, and another whose preemptible job uses them."""
 
-    def __init__(self, **guest: object) -> None:
+    def __init__(self, **guest: Any) -> None:
         self.fake = make.node(gpus=2)
         self.owner = make.project(gpus=2, limit=2)
         self.guest = make.project(gpus=0, limit=2)
@@ -43,7 +45,7 @@ class Scene:
             [self.fake],
             milli_gpus=2000,
             is_preemptible=True,
-            **guest,  # type: ignore[arg-type]
+            **guest,
         )
         [self.member] = make.members_of(self.victim)
         self.began = make.attempt_of(self.victim).started_at or clock.now()
@@ -96,7 +98,7 @@ def test_a_job_gives_way_and_its_gpus_are_the_newcomers() -> None:
         assert scene.victim.state == JobState.QUEUED
     kept = Decision.objects.filter(preempted__isnull=False).exclude(preempted=[]).get()
     assert [(row["job"], row["for"]) for row in kept.preempted] == [(scene.victim.pk, newcomer.pk)]
-    assert [row["job"] for row in kept.earmarks] == [newcomer.pk]
+    assert [row["job"] for row in kept.earmarks or ()] == [newcomer.pk]
 
 
 def test_a_checkpoint_saved_in_the_grace_time_loses_only_what_came_after_it() -> None:
@@ -234,7 +236,7 @@ def test_a_newcomer_whose_quota_was_cut_meanwhile_stops_nobody() -> None:
         assert (applied.preempted, applied.dropped) == ((), (newcomer.pk,))
 
 
-def decided_now() -> tuple[Decided, object]:
+def decided_now() -> tuple[Decided, Snapshot]:
     now = clock.now()
     snapshot = load_snapshot(now, Choices())
     return decide(snapshot, now.timestamp(), Choices().engine(300)), snapshot

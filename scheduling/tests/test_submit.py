@@ -272,7 +272,12 @@ def test_the_launch_check_is_kept_in_english_whatever_its_owner_reads(project: P
 
 
 def test_what_a_job_asks_of_its_gpus_and_nodes_is_kept_and_copied(project: Project) -> None:
-    asked = {"gpu_memory_bytes": 40 * make.GIB, "interconnect": "nvlink", "is_exclusive": True, "priority": 7}
+    asked: dict[str, Any] = {
+        "gpu_memory_bytes": 40 * make.GIB,
+        "interconnect": "nvlink",
+        "is_exclusive": True,
+        "priority": 7,
+    }
     job = make.job(project, **asked)
     copy = services.job_clone(actor=job.owner, job_id=job.pk)
     assert {name: getattr(copy, name) for name in asked} == asked
@@ -287,7 +292,7 @@ def test_what_a_job_asks_of_its_gpus_and_nodes_is_kept_and_copied(project: Proje
         ({"interconnect": "x" * 41}, "interconnect"),
     ],
 )
-def test_what_no_node_could_give_is_refused_by_field(project: Project, changes: dict[str, object], field: str) -> None:
+def test_what_no_node_could_give_is_refused_by_field(project: Project, changes: dict[str, Any], field: str) -> None:
     with pytest.raises(Invalid) as refusal:
         make.job(project, **changes)
     assert set(refusal.value.errors) == {field}
