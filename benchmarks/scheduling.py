@@ -127,35 +127,46 @@ def _queued(source: random.Random, at: int, projects: Sequence[Project], came: f
     )
 
 
-def after(snapshot: Snapshot, decision: Decision, now: float, seed: int = 2) -> Snapshot:
-    """What the decision made of the snapshot, and 50 changes: half of them ends, half arrivals."""
+def settled(snapshot: Snapshot, policy: Policy, kept: Preference) -> Snapshot:
+    """The cluster after three rounds in which all who were told to stop have stopped."""
+    for at in range(3):
+        decision = decide(snapshot, NOW + at, policy, kept)
+        stops = {preempt.job for preempt in decision.preempt}
+        jobs = tuple(job for job in _applied(snapshot, decision, NOW + at) if job.id not in stops)
+        snapshot = replace(snapshot, jobs=jobs)
+    return snapshot
+
+
+def _applied(snapshot: Snapshot, decision: Decision, now: float) -> list[Job]:
+    starts = {start.job: start for start in decision.start}
+    return [
+        replace(
+            job,
+            state=JobState.RUNNING,
+            gpu_model=starts[job.id].gpu_model,
+            placement=starts[job.id].placement,
+            started_at=now,
+        )
+        if job.id in starts
+        else job
+        for job in snapshot.jobs
+    ]
+
+
+def changed(snapshot: Snapshot, now: float, seed: int = 2) -> Snapshot:
+    """50 changes: half of them ends, half arrivals."""
     source = random.Random(seed)
-    starts = {start.job: start for start in decision.start if not start.after}
-    stops = {preempt.job for preempt in decision.preempt}
-    jobs = []
-    for job in snapshot.jobs:
-        if job.id in starts:
-            start = starts[job.id]
-            job = replace(
-                job, state=JobState.RUNNING, gpu_model=start.gpu_model, placement=start.placement, started_at=now
-            )
-        elif job.id in stops:
-            job = replace(job, state=JobState.STOPPING)
-        jobs.append(job)
-    live = [job.id for job in jobs if job.state is JobState.RUNNING]
-    ended = set(source.sample(live, CHANGES // 2))
-    first = max(job.id for job in jobs) + 1
-    came = [_queued(source, first + i, snapshot.projects, now) for i in range(CHANGES - CHANGES // 2)]
-    jobs = [job for job in jobs if job.id not in ended] + came
-    return replace(snapshot, jobs=tuple(jobs), earmarks=decision.earmarks)
+    ended = set(source.sample([job.id for job in snapshot.jobs if job.state is JobState.RUNNING], CHANGES // 2))
+    first = max(job.id for job in snapshot.jobs) + 1
+    came = tuple(_queued(source, first + i, snapshot.projects, now) for i in range(CHANGES - CHANGES // 2))
+    return replace(snapshot, jobs=tuple(job for job in snapshot.jobs if job.id not in ended) + came)
 
 
 def measure(nodes: int, running: int, queued: int, runs: int) -> list[dict[str, Any]]:
     snapshot, policy = cluster(nodes, running, queued), Policy()
     cold, decision = _timed(lambda: decide(snapshot, NOW, policy), runs)
     kept = Preference(Mix.of(job.ask for job in snapshot.jobs))
-    decide(snapshot, NOW, policy, kept)
-    following = after(snapshot, decision, NOW + 30)
+    following = changed(settled(snapshot, policy, kept), NOW + 30)
     steady, later = _timed(lambda: decide(following, NOW + 30, policy, kept), runs)
     size = {"nodes": nodes, "running": running, "queued": queued}
     return [

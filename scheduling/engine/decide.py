@@ -7,7 +7,7 @@ from scheduling.engine.earmarks import settle_earmarks
 from scheduling.engine.explain import explain
 from scheduling.engine.model import Decision, Earmark, Job, JobState, Policy, Snapshot
 from scheduling.engine.preference import Preference
-from scheduling.engine.queue import Queue, alike, by_standing
+from scheduling.engine.queue import Queue, by_standing
 from scheduling.engine.victims import Exchange, Preemption, Reclaim, Rules, Search
 
 
@@ -72,7 +72,7 @@ class _Allocation:
 
     def _open(self, job: Job) -> list[str]:
         """Models on which no gate is closed to the job. A refusal by quota blocks nobody else."""
-        key = alike(job)
+        key = self._board.eligible.shape(job)
         if key in self._over_quota:
             return []
         models = [model for model in self._board.eligible.holders(job) if not self._board.closed(job, model)]
@@ -82,13 +82,7 @@ class _Allocation:
 
     def _place(self, job: Job, models: Iterable[str]) -> Chosen | None:
         board = self._board
-        is_part = job.id in board.earmarks or job.ask.milli < 1000
-        shape = (
-            job.ask,
-            board.eligible.key(job),
-            job.project if is_part else None,
-            job.id in board.earmarks and job.id,
-        )
+        shape = board.eligible.room_shape(job), job.avoid, job.id if job.id in board.earmarks else None
         runtimes = {None, job.max_runtime_s if board.calendar.holds else None}
         tried = [model for model in models if not any((*shape, model, runtime) in self._full for runtime in runtimes)]
         chosen = board.place(job, tried, board.own_room(job)) if tried else None
@@ -125,7 +119,7 @@ class _Exchanges:
                     queue.touch(project)
 
     def _find(self, job: Job) -> Exchange | None:
-        key = (*alike(job), job.priority)
+        key = self._board.eligible.shape(job), job.priority
         if key in self._hopeless:
             return None
         for standing in by_standing(self._board, job, self._board.eligible.holders(job)):

@@ -1,10 +1,10 @@
 """Where a job may run at all: models, pools, sources, and what the pool allows at most."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from scheduling.engine.model import Ask, Job, Project
+from scheduling.engine.model import MILLI, Job, Project
 from scheduling.engine.room import Bools, Room
 
 _Key = tuple[frozenset[str] | None, frozenset[int], frozenset[str] | None, float | None]
@@ -28,7 +28,10 @@ class Eligibility:
             for project in self._projects
         }
         self._masks: dict[_Key, Bools] = {}
-        self._holding: dict[tuple[_Key, Ask], dict[str, int]] = {}
+        self._holding: dict[int, dict[str, int]] = {}
+        self._shape_of: dict[int, int] = {}
+        self._shapes: dict[Hashable, int] = {}
+        self._room_shapes: dict[Hashable, int] = {}
 
     def rows(self, job: Job) -> Bools:
         """Rows that the project may use and whose pool allows the job's max runtime. Not to be changed."""
@@ -67,9 +70,23 @@ class Eligibility:
             and (allowed is None or model in allowed)
         ]
 
+    def shape(self, job: Job) -> int:
+        """The number of what decides whether a job is allowed or refused: jobs of one shape are treated alike."""
+        if job.id not in self._shape_of:
+            ask, room = job.ask, self.room_shape(job)
+            key = job.project, room, job.is_preemptible, job.is_emergency, job.max_runtime_s, job.avoid, ask.total_milli
+            self._shape_of[job.id] = self._shapes.setdefault(key, len(self._shapes))
+        return self._shape_of[job.id]
+
+    def room_shape(self, job: Job) -> int:
+        """The number of what decides whether a job has room, whoever's it is; a part of a GPU fits by project."""
+        is_part = 0 < job.ask.milli < MILLI
+        key = job.ask, self.key(job), job.project if is_part else None
+        return self._room_shapes.setdefault(key, len(self._room_shapes))
+
     def holders(self, job: Job) -> dict[str, int]:
         """By model, how many nodes could hold one member of the job if everything were free; enough ones only."""
-        key = self.key(job), job.ask
+        key = self.shape(job)
         if key not in self._holding:
             able = self._room.could_hold(job.ask) & self.rows(job)
             counts = {model: int((able & self._is_model[model]).sum()) for model in self.models(job)}

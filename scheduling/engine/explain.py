@@ -11,7 +11,6 @@ from scheduling.engine.board import Board
 from scheduling.engine.calendar import NEVER
 from scheduling.engine.gates import Gate
 from scheduling.engine.model import MILLI, Job, Wait
-from scheduling.engine.queue import alike
 from scheduling.engine.reasons import Refusal, backoff, closed, no_quota, no_such_node, project_state, releasing
 
 _NEARNESS = ("behind_plan", "no_room", "node_state", "window", "reserve", "guarantee", "limit", "resource")
@@ -52,7 +51,7 @@ class _Why:
         return None
 
     def _shared(self, job: Job) -> Refusal:
-        key = alike(job)
+        key = self._board.eligible.shape(job)
         if key not in self._refusals:
             self._refusals[key] = self._refusal(job)
         return self._refusals[key]
@@ -100,8 +99,7 @@ class _Why:
     def _room(self, job: Job, model: str) -> tuple[Gate, ...]:
         """What lacks besides quota: nodes that take jobs, room on them, or a plan that must not move."""
         board = self._board
-        is_part = 0 < job.ask.milli < MILLI
-        key = job.ask, board.eligible.key(job), model, job.max_runtime_s, is_part and job.project, job.avoid
+        key = board.eligible.room_shape(job), model, job.max_runtime_s, job.avoid
         if job.id in board.earmarks or key not in self._rooms:
             found = _RoomGates(board, job, model).find()
             if job.id in board.earmarks:

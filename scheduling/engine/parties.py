@@ -30,7 +30,8 @@ class Party:
 
 
 class Parties:
-    """All parties. ``chain`` of a project: its own place, then the groups above it, innermost first."""
+    """All parties. ``chain`` of a project: its own place, then the groups above it, innermost first;
+    ``below``: the projects under a party, itself if it is one."""
 
     def __init__(self, groups: Iterable[Group], projects: Iterable[Project]) -> None:
         groups, projects = sorted(groups, key=lambda g: g.id), sorted(projects, key=lambda p: p.id)
@@ -46,6 +47,10 @@ class Parties:
             self.all.append(Party(*row))
         self.projects: Mapping[int, Party] = {party.id: party for party in self.all if not party.is_group}
         self.chain: Mapping[int, tuple[Party, ...]] = {pk: tuple(self._up(p)) for pk, p in self.projects.items()}
+        self.below: dict[int, list[int]] = defaultdict(list)
+        for project, chain in self.chain.items():
+            for party in chain:
+                self.below[party.index].append(project)
         self._sides: dict[tuple[int, int], tuple[Party, Party]] = {}
         self.children: dict[int, list[Party]] = defaultdict(list)
         for party in self.all:

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from scheduling.engine.board import Board
 from scheduling.engine.calendar import NEVER
@@ -71,8 +71,3 @@ def by_standing(board: Board, job: Job, models: Iterable[str]) -> list[list[str]
         place = 0 if use <= party.guaranteed(model) else 1 if use <= board.share(party, model) else 2
         standing.setdefault(place, []).append(model)
     return [standing[place] for place in sorted(standing)]
-
-
-def alike(job: Job) -> tuple[Hashable, ...]:
-    """Jobs with one key are allowed and refused alike."""
-    return job.project, job.ask, job.is_preemptible, job.is_emergency, job.max_runtime_s, job.avoid

@@ -17,6 +17,7 @@ class _OnModel:
     jobs: dict[int, list[Job]] = field(default_factory=lambda: defaultdict(list))
     rows: dict[int, list[Job]] = field(default_factory=lambda: defaultdict(list))
     places: dict[int, Place] = field(default_factory=dict)
+    milli: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 
 
 class Stoppable:
@@ -44,6 +45,7 @@ class Stoppable:
         for job in sorted(jobs, key=self.order):
             on = self._models[job.gpu_model]
             on.jobs[job.project].append(job)
+            self._sum(on, job, 1)
             for row in {spot.row for spot in spots[job.id]}:
                 on.rows[row].append(job)
         for model, on in self._models.items():
@@ -74,14 +76,24 @@ class Stoppable:
         above = self._ledger.use(party, model) - lost - self._share(party, model)
         return (party.entitlement.rank, -above, *self.order(job)), job.project
 
+    def milli(self, party: Party, model: str) -> int:
+        """What such jobs use below this party."""
+        return self._models[model].milli[party.index]
+
     def remove(self, job: Job) -> None:
         """It is told to stop."""
         on = self._models[job.gpu_model]
-        if job in on.jobs[job.project]:
-            on.jobs[job.project].remove(job)
-            for row in {spot.row for spot in self._spots[job.id]}:
-                on.rows[row].remove(job)
-            self.changed(job.project, job.gpu_model)
+        if self._orders.pop(job.id, None) is None:
+            return
+        on.jobs[job.project] = [other for other in on.jobs[job.project] if other.id != job.id]
+        self._sum(on, job, -1)
+        for row in {spot.row for spot in self._spots[job.id]}:
+            on.rows[row] = [other for other in on.rows[row] if other.id != job.id]
+        self.changed(job.project, job.gpu_model)
+
+    def _sum(self, on: _OnModel, job: Job, sign: int) -> None:
+        for party in self._parties.chain[job.project]:
+            on.milli[party.index] += sign * job.ask.total_milli
 
     def changed(self, project: int, model: str) -> None:
         """The project's use or victims are not what they were."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scheduling.engine.board import Board, Chosen
-from scheduling.engine.model import Job
+from scheduling.engine.model import MILLI, Job
 from scheduling.engine.parties import Party
 from scheduling.engine.room import Bools
 from scheduling.engine.stoppable import Place
@@ -89,18 +89,38 @@ class Rules:
 class Reclaim(Rules):
     """Between projects: a side above what it is due gives way to one that stays within its share."""
 
+    def __init__(self, board: Board, newcomer: Job, model: str) -> None:
+        super().__init__(board, newcomer, model)
+        self._open: set[int] = set()
+        """Projects whose victims are legal, or would be once all that our own side could lose is lost."""
+        for mine in self.chain:
+            for theirs in board.parties.children[mine.parent]:
+                if theirs is not mine and self._could_become_legal(theirs, mine):
+                    self._open.update(board.parties.below[theirs.index])
+
     def is_conceivable(self) -> bool:
         """Victims are of other projects, so that they do not help its own share."""
         use = self.board.ledger.use(self.chain[0], self.model) + self.newcomer.ask.total_milli
         return use <= self.board.share(self.chain[0], self.model) and self.has_protection()
 
     def is_candidate(self, job: Job) -> bool:
-        return job.project != self.newcomer.project
+        return job.project in self._open
+
+    def _could_become_legal(self, theirs: Party, mine: Party) -> bool:
+        board, model = self.board, self.model
+        use, guaranteed = board.ledger.use(theirs, model), theirs.guaranteed(model)
+        if use <= guaranteed:
+            return False
+        if use > board.share(theirs, model):
+            return True
+        losable = board.stoppable.milli(mine, model) - board.stoppable.milli(self.chain[0], model)
+        return board.ledger.use(mine, model) + self.newcomer.ask.total_milli - losable <= mine.guaranteed(model)
 
     def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
-        places = [place for place in self.board.stoppable.places(self.model) if place[1] != self.newcomer.project]
+        jobs = self.board.stoppable.of(self.model)
+        places = [place for place in self.board.stoppable.places(self.model) if place[1] in self._open]
         heapq.heapify(places)
-        return self.board.stoppable.of(self.model), places
+        return jobs, places
 
     def may_take(self, victim: Job, gone: Gone) -> bool:
         """Their side is above guarantee and share; or above its guarantee, and ours is within its own."""
@@ -195,7 +215,9 @@ class Search:
         self._planned = {(spot.row, column) for plan in plans for spot in plan.spots for column in spot.columns}
         rows = self._board.eligible.rows(self._job) & self._board.room.can_take
         self._rows = rows & self._board.eligible.is_model(self._model)
-        self._room = self._board.own_room(self._job).copy()
+        room = self._board.own_room(self._job)
+        room.states()
+        self._room = room.copy()
 
     def find(self) -> Exchange | None:
         """Greedily over all nodes; where that finds no place, node by node (set by set for a gang), in the order of
@@ -250,7 +272,7 @@ class Search:
         for victim in reversed(taken) if is_placed else ():
             self._move(gone, victim, leaves=False)
             if self._is_placeable(rows, gone):
-                kept.remove(victim)
+                kept = [job for job in kept if job is not victim]
             else:
                 self._move(gone, victim, leaves=True)
         chosen = self._board.place_on(self._job, rows, self._room) if is_placed else None
@@ -259,16 +281,32 @@ class Search:
         return Exchange(chosen, tuple(kept)) if chosen is not None and self._is_legal(kept) else None
 
     def _greedy(self, line: _Line, rows: Bools, gone: Gone) -> tuple[list[Job], bool]:
-        """Victims in their order until the newcomer is placeable, and whether it is. They are gone from the trial."""
-        taken: list[Job] = []
-        while (victim := line.take(gone)) is not None:
-            taken.append(victim)
-            self._move(gone, victim, leaves=True)
-            line.advance(victim.project, gone)
+        """Victims in their order until the newcomer is placeable, and whether it is. They are gone from the trial.
+
+        There is no need to look for a place before enough is gone for the row that lacks least.
+        """
+        least, taken, ahead = self._least_missing(rows), list[Job](), Gone()
+        waiting: list[Job] = []
+        while (victim := line.take(ahead)) is not None:
+            waiting.append(victim)
+            ahead.add(self._board.parties.chain[victim.project], victim)
+            line.advance(victim.project, ahead)
             line.look_again(victim)
-            if self._is_placeable(rows, gone):
-                return taken, True
+            if ahead.total >= least and self._rules.may_start(ahead):
+                for moved in waiting:
+                    self._move(gone, moved, leaves=True)
+                taken += waiting
+                waiting.clear()
+                if self._is_placeable(rows, gone):
+                    return taken, True
         return taken, False
+
+    def _least_missing(self, rows: Bools) -> int:
+        """What must be gone at least, in milli-GPU: that of the rows which lack least."""
+        if self._job.ask.milli < MILLI:
+            return 0
+        missing = np.sort(np.maximum(0, self._job.ask.devices - self._room.whole[rows]))[: self._job.ask.nodes]
+        return int(missing.sum()) * MILLI
 
     def _is_legal(self, victims: Sequence[Job]) -> bool:
         """Each victim when its turn comes."""
