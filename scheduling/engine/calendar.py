@@ -6,7 +6,7 @@ What runs without a max runtime never ends here, so a plan that needs it is not 
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,13 @@ _BLOCKED = -1
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A planned start: at ``start`` the job is to have these whole devices, ``spots`` one a member."""
+    """A planned start: at ``start`` the job is to have these whole devices, ``spots`` one a member. ``keeps``: of
+    today's free CPU and memory of each host, what will be needed because too little becomes free until then."""
 
     job: Job
     start: float
     spots: tuple[Spot, ...]
+    keeps: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(slots=True)
@@ -132,7 +134,7 @@ class Calendar:
 
     def hold(self, plan: Hold) -> None:
         """Keep what the plan needs from then on, so that later plans are made around it."""
-        self.holds.append(plan)
+        self.holds.append(replace(plan, keeps=tuple(self._kept(plan, spot) for spot in plan.spots)))
         end = self.end_of(plan.job, plan.start)
         for spot in plan.spots:
             self.free_at[spot.row, list(spot.columns)] = end
@@ -171,25 +173,22 @@ class Calendar:
     def _around(self, plans: Sequence[Hold]) -> Room:
         room = self._room.copy()
         for plan in plans:
-            for spot in plan.spots:
+            for spot, (cpus, memory) in zip(plan.spots, plan.keeps, strict=True):
+                frees = room.free[spot.row].tolist()
+                whole = tuple(column for column in spot.columns if frees[column] == MILLI)
+                host = Ask(len(whole) * MILLI, cpus=cpus, memory_bytes=memory)
+                if whole or cpus or memory:
+                    room.take(Spot(spot.row, whole, MILLI), host, _BLOCKED)
                 for column in spot.columns:
-                    if (free := int(room.free[spot.row, column])) > 0:
-                        room.take(Spot(spot.row, (column,), free, has_host=False), Ask(free), _BLOCKED)
-                self._keep_host(room, plan, spot)
+                    if 0 < frees[column] < MILLI:
+                        room.take(Spot(spot.row, (column,), frees[column], has_host=False), Ask(0), _BLOCKED)
         return room
 
-    def _keep_host(self, room: Room, plan: Hold, spot: Spot) -> None:
-        """Of CPU and memory, keep what will not have become free by then."""
-        host, ask = int(room.host[spot.row]), plan.job.ask
-        ended = [
-            stay.job.ask
-            for stay in self._stays[host]
-            if stay.end <= plan.start and stay.job is not plan.job and stay.model
-        ]
+    def _kept(self, plan: Hold, spot: Spot) -> tuple[int, int]:
+        stays, ask = self._stays[int(self._room.host[spot.row])], plan.job.ask
+        ended = [stay.job.ask for stay in stays if stay.end <= plan.start and stay.model]
         cpus = max(0, ask.cpus - sum(done.cpus for done in ended))
-        memory = max(0, ask.memory_bytes - sum(done.memory_bytes for done in ended))
-        if cpus or memory:
-            room.take(Spot(spot.row, (), 0), Ask(0, cpus=cpus, memory_bytes=memory), _BLOCKED)
+        return cpus, max(0, ask.memory_bytes - sum(done.memory_bytes for done in ended))
 
     def _device_times(self, rows: NDArray[np.intp], ask: Ask) -> NDArray[np.float64]:
         """When each row has enough wholly free devices."""

@@ -110,7 +110,7 @@ class _Exchanges:
         self._hopeless: set[Hashable] = set()
 
     def run(self) -> None:
-        queue = Queue(self._board, self._board.ready())
+        queue = Queue(self._board, [job for job in self._board.ready() if self._models(job)])
         for job in queue:
             found = self._find(job)
             if found is not None:
@@ -118,14 +118,17 @@ class _Exchanges:
                 for project in sorted({victim.project for victim in found.victims}):
                     queue.touch(project)
 
+    def _models(self, job: Job) -> list[str]:
+        board = self._board
+        return [model for model in board.eligible.holders(job) if self._rules.is_conceivable(board, job, model)]
+
     def _find(self, job: Job) -> Exchange | None:
         key = self._board.eligible.shape(job), job.priority
         if key in self._hopeless:
             return None
-        for standing in by_standing(self._board, job, self._board.eligible.holders(job)):
+        for standing in by_standing(self._board, job, self._models(job)):
             for model in standing:
-                rules = self._rules(self._board, job, model)
-                if rules.is_conceivable() and (found := Search(rules).find()) is not None:
+                if (found := Search(self._rules(self._board, job, model)).find()) is not None:
                     return found
         self._hopeless.add(key)
         return None

@@ -47,8 +47,10 @@ class Rules:
         self.model = model
         self.chain = board.parties.chain[newcomer.project]
 
-    def is_conceivable(self) -> bool:
-        """A quick look before the search: False if no victims could make the newcomer legal."""
+    @staticmethod
+    def is_conceivable(board: Board, newcomer: Job, model: str) -> bool:
+        """A quick look before the search: False if no victims could make the newcomer legal, now or later in the
+        action."""
         raise NotImplementedError
 
     def is_candidate(self, job: Job) -> bool:
@@ -98,10 +100,11 @@ class Reclaim(Rules):
                 if theirs is not mine and self._could_become_legal(theirs, mine):
                     self._open.update(board.parties.below[theirs.index])
 
-    def is_conceivable(self) -> bool:
+    @staticmethod
+    def is_conceivable(board: Board, newcomer: Job, model: str) -> bool:
         """Victims are of other projects, so that they do not help its own share."""
-        use = self.board.ledger.use(self.chain[0], self.model) + self.newcomer.ask.total_milli
-        return use <= self.board.share(self.chain[0], self.model) and self.has_protection()
+        project = board.parties.projects[newcomer.project]
+        return board.ledger.use(project, model) + newcomer.ask.total_milli <= board.share(project, model)
 
     def is_candidate(self, job: Job) -> bool:
         return job.project in self._open
@@ -141,22 +144,20 @@ class Reclaim(Rules):
 class Preemption(Rules):
     """Inside a project: strictly lower priority gives way."""
 
-    def is_conceivable(self) -> bool:
-        lowest = next(iter(self._own()), None)
-        return lowest is not None and self.is_candidate(lowest) and self.has_protection()
+    @staticmethod
+    def is_conceivable(board: Board, newcomer: Job, model: str) -> bool:
+        own = board.stoppable.of(model).get(newcomer.project)
+        return bool(own) and own[0].priority < newcomer.priority
 
     def is_candidate(self, job: Job) -> bool:
         return job.project == self.newcomer.project and job.priority < self.newcomer.priority
 
     def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
-        own = [job for job in self._own() if self.is_candidate(job)]
+        own = [job for job in self.board.stoppable.of(self.model)[self.newcomer.project] if self.is_candidate(job)]
         return {self.newcomer.project: own}, [self.board.stoppable.place(job, self.model, 0) for job in own[:1]]
 
     def may_take(self, victim: Job, gone: Gone) -> bool:
         return True
-
-    def _own(self) -> Sequence[Job]:
-        return self.board.stoppable.of(self.model).get(self.newcomer.project, ())
 
 
 class _Line:
@@ -222,6 +223,8 @@ class Search:
     def find(self) -> Exchange | None:
         """Greedily over all nodes; where that finds no place, node by node (set by set for a gang), in the order of
         placement."""
+        if not self._rules.has_protection():
+            return None
         found = self._settled(*self._rules.candidates(), self._rows)
         if found is not None:
             return found
