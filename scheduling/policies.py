@@ -6,7 +6,7 @@ from accounts.models import Person, Role
 from accounts.policies import has_role
 from kernel.errors import Forbidden
 from projects import policies as projects_policies
-from projects.models import ProjectRole
+from projects.models import Project, ProjectRole
 from scheduling.models import Job
 
 
@@ -23,6 +23,13 @@ def require_act(person: Person, job: Job) -> None:
     require_read(person, job)
     if not can_act(person, job):
         raise Forbidden(_("Only its owner, the project's lead or an admin may do this with a job."))
+
+
+def require_switch(person: Person, project: Project) -> None:
+    """Make all waiting jobs of a project preemptible or not: its lead, an admin. Raises ``NotFound``, ``Forbidden``."""
+    projects_policies.require(person, "read", project)
+    if projects_policies.role_on(person, project) != ProjectRole.LEAD and not has_role(person, Role.ADMIN):
+        raise Forbidden(_("Only the project's lead or an admin may do this with all of its jobs."))
 
 
 def can_act(person: Person, job: Job) -> bool:

@@ -64,6 +64,15 @@ class ReasonInput(serializers.Serializer[Any]):
     reason = Text(required=False, allow_blank=True, max_length=1000)
 
 
+class SwitchInput(ReasonInput):
+    project = WholeNumber()
+    preemptible = Flag()
+
+
+class SwitchOutput(serializers.Serializer[Any]):
+    jobs = serializers.ListField(child=serializers.IntegerField(), help_text="Ids of the jobs that were switched.")
+
+
 class CheckItemOutput(serializers.Serializer[Any]):
     code = serializers.CharField()
     level = serializers.ChoiceField(["pass", "warning", "block"])

@@ -27,6 +27,8 @@ from scheduling.api.serializers import (
     JobRowOutput,
     LaunchCheckOutput,
     ReasonInput,
+    SwitchInput,
+    SwitchOutput,
     changes_from,
     spec_from,
 )
@@ -123,6 +125,19 @@ class JobViewSet(PortalViewSet):
         person = require_signed_in(request.user)
         items = launch_check_for(actor=person, project_id=values["project"], spec=spec_from(values))
         return Response({"can_submit": not blocks(items), "items": [item.plain() for item in items]})
+
+    @extend_schema(request=SwitchInput, responses={200: SwitchOutput, **problems(404)})
+    @action(detail=False, methods=["post"])
+    def preemptible(self, request: Request) -> Response:
+        """Make every waiting job of a project preemptible, or no longer so; what runs stays as it started."""
+        values = self.parse(SwitchInput)
+        switched = services.jobs_switch(
+            actor=require_signed_in(request.user),
+            project_id=values["project"],
+            is_preemptible=values["preemptible"],
+            reason=values.get("reason", ""),
+        )
+        return Response({"jobs": switched})
 
     @extend_schema(
         parameters=LOG_PARAMETERS,

@@ -9,6 +9,7 @@ from scheduling.services.nodes import node_declare_lost, node_drain, node_mainta
 from scheduling.services.overdue import attempts_stop_overdue
 from scheduling.services.policy import policy_set
 from scheduling.services.silence import members_lose_sight
+from scheduling.services.switching import jobs_switch
 from scheduling.services.sync import node_sync
 from scheduling.services.telling import decisions_forget
 
@@ -22,6 +23,7 @@ __all__ = [
     "job_requeue",
     "job_resume",
     "job_submit",
+    "jobs_switch",
     "launch_for",
     "log_append",
     "members_lose_sight",

@@ -34,6 +34,8 @@ PART_OF = {
     "ImportRow": "import",
     "AttemptMember": "member",
     "DeviceAllocation": "allocation",
+    "PastUse": "past use",
+    "SchedulingPolicy": "scheduling policy",
     "JobLog": "log",
     "LogChunk": "log",
     "GpuSample": "sample",

@@ -5,6 +5,7 @@ from typing import Any
 from portal.tests.permissions.table import Row, row
 
 JOB = {"project": "{project}", "name": "train", "command": ["python", "train.py"], "gpus": 1}
+SWITCH = {"project": "{project}", "preemptible": True}
 FORM = {"project": "{project}", "name": "train", "command": "python train.py", "gpus": "1", "signal": "SIGTERM"}
 
 
@@ -40,6 +41,7 @@ ROWS = [
     row("GET", "/api/v1/jobs",                     "401 200 200 200 200 200 200"),
     job_row("POST", "/api/v1/jobs",                "401 404 201 201 403 403 403", body=JOB),
     job_row("POST", "/api/v1/jobs/launch-check",   "401 404 200 200 403 403 403", body=JOB),
+    job_row("POST", "/api/v1/jobs/preemptible",    "401 404 403 200 403 200 403", body=SWITCH),
     row("GET", "/api/v1/jobs/{job}",               "401 404 200 200 200 200 200"),
     row("GET", "/api/v1/jobs/{job}/events",        "401 404 200 200 200 200 200"),
     row("GET", "/api/v1/jobs/{job}/log",           "401 404 200 200 200 200 200"),
