@@ -46,7 +46,7 @@ class Preference:
         return self._together(order[first], cost[first], count)
 
     def order(self, room: Room, ask: Ask, project: int, rows: Ints) -> Ints:
-        """All the rows, best first."""
+        """All the rows, best first; here there may be some where the job does not fit yet."""
         return self._ranked(room, ask, rows, len(rows))[0]
 
     def _bind(self, room: Room) -> None:

@@ -59,14 +59,15 @@ class Lookahead:
 
 
 def _after(state: NodeState, ask: Ask) -> NodeState:
+    """Where the member does not fit yet, the emptiest device gives all that it has."""
     card, frees, cpus, memory = state
     if ask.is_exclusive:
         return card, (0,) * len(frees), 0, 0
-    left = list(frees)
-    for _ in range(ask.devices):
-        fullest = next((free for free in left if free >= min(ask.milli, MILLI)), 0)
-        left.remove(fullest)
-        left.append(fullest - min(ask.milli, MILLI))
+    left, each = list(frees), min(ask.milli, MILLI)
+    for _ in range(min(ask.devices, len(left))):
+        giving = next((free for free in left if free >= each), max(left))
+        left.remove(giving)
+        left.append(max(0, giving - each))
     return card, tuple(sorted(left)), cpus - ask.cpus, memory - ask.memory_bytes
 
 

@@ -170,6 +170,8 @@ def test_neither_memory_nor_the_order_of_nodes_changes_an_answer(
     again = a_room(machines[::-1], coming, random.Random(seed))
     assert used.order(again, ask, 0, rows).tolist() == fresh.tolist()
     assert sorted(fresh.tolist()) == rows.tolist()
+    every = np.arange(len(room.nodes))
+    assert sorted(used.order(room, ask, 0, every).tolist()) == every.tolist()
 
 
 @settings(max_examples=60, deadline=None)

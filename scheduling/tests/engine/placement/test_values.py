@@ -59,6 +59,13 @@ def test_what_suits_nothing_has_no_value() -> None:
     assert loss(Mix(), (), Ask(0)) == 0
 
 
+def test_where_it_does_not_fit_yet_it_takes_what_there_is() -> None:
+    mix = Mix.of([Ask(250)])
+    assert loss(mix, (500, 750), Ask(1000)) == 750
+    assert loss(mix, (500, 750), Ask(3000)) == 1250
+    assert loss(mix, (), Ask(1000)) == 0
+
+
 def test_what_is_forgotten_is_found_again() -> None:
     mix, states = Mix.of([Ask(470), Ask(810)]), [(CARD, (530, 1000), MUCH, MUCH), (CARD, (190,), MUCH, MUCH)]
     forgetful, keen = Lookahead(mix, most_kept=0), Lookahead(mix)
