@@ -121,7 +121,7 @@ class _Placing:
         amounts = {node: self._take.milli(placement, node, where) for node in placement}
         for node in (node for node in amounts if node not in self._nodes):
             self._take.fault(f"{where}.{node}", f"{shown(node)} is not a node; there is {listed(self._nodes)}")
-        if amounts and len(self._take.faults) == before:
+        if amounts and not any(fault.path.startswith(f"{at}.") for fault in self._take.faults):
             self._check_whole(job, where, placement, amounts)
         return {node: milli for node, milli in amounts.items() if node in self._nodes}
 

@@ -106,8 +106,6 @@ def _plain(value: Any, names: Names) -> Any:
     """As JSON holds it."""
     if isinstance(value, Mapping):
         return {str(key): _plain(part, names) for key, part in value.items()}
-    if isinstance(value, frozenset | set):
-        return sorted(_plain(part, names) for part in value)
     if isinstance(value, list | tuple):
         return [_plain(part, names) for part in value]
     return float(value) if isinstance(value, Fraction) else value

@@ -135,6 +135,7 @@ def test_past_use_moves_the_shares() -> None:
 BAD_JOBS = [
     ("", "jobs line 1, id"),
     ("id,project\na,q\n", "jobs line 1, submitted_at"),
+    ('"id,project', "jobs line 1, header"),
     (_jobs("a,q,0,100,4,h100,0,true"), "jobs line 2, row"),
     (_jobs("a,q,0,100,4,h100,0,true,,,"), "jobs line 2, row"),
     (_jobs("a,q,0,100,4,h100,0,true,", "a,q,0,100,4,h100,0,true,"), "jobs line 3, id"),
