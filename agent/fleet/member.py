@@ -96,6 +96,7 @@ class SimulatedMember(Struct):
             log_bytes=len(self.log(now)),
             newest_checkpoint_at=self._newest_checkpoint(now),
             exit=exit_,
+            signalled_at=stop.at if stop is not None and is_stopping else None,
         )
 
     def _exit(self) -> ExitRecord:

@@ -142,6 +142,47 @@ def test_the_grace_extends_while_a_checkpoint_is_written_at_most_twofold(
     assert 3.0 < time.monotonic() - stopping_at < 6.0
 
 
+SAVES_TWICE = """
+import os, signal, sys, time
+def write(name):
+    with open("ckpt/part.tmp", "w") as file:
+        file.write(name)
+    os.replace("ckpt/part.tmp", "ckpt/" + name)
+def save(number, frame):
+    write("after.pt")
+    sys.exit(0)
+os.mkdir("ckpt")
+write("before.pt")
+signal.signal(signal.SIGTERM, save)
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_checkpoint_answers_the_signal_only_if_it_is_newer(portal: PortalServer, agent: AgentProcess) -> None:
+    """One job saves when it is told to give way, the other had saved only before: the instants tell them apart."""
+    portal.want(launch(15, f"exec python3 -c '{SAVES_TWICE}'", checkpoint_dir="ckpt"))
+    portal.want(launch(16, "mkdir ckpt; echo 1 > ckpt/before.pt; echo ready; exec sleep 60", checkpoint_dir="ckpt"))
+    agent.start()
+    for member_id in (15, 16):
+        wait_output(portal, member_id, b"ready")
+        report = portal.report(member_id)
+        assert report is not None
+        assert report.signalled_at is None
+        portal.order_stop(member_id, reason="preempted")
+    reports = {}
+    for member_id in (15, 16):
+        assert exit_of(portal, member_id).cause == "stopped"
+        reports[member_id] = portal.wait_state(member_id, "ended", 15.0)
+    saved, unsaved = reports[15], reports[16]
+    assert saved.signalled_at is not None
+    assert saved.newest_checkpoint_at is not None
+    assert saved.newest_checkpoint_at > saved.signalled_at
+    assert unsaved.signalled_at is not None
+    assert unsaved.newest_checkpoint_at is not None
+    assert unsaved.newest_checkpoint_at < unsaved.signalled_at
+
+
 @pytest.mark.fault
 def test_a_stop_goes_on_and_keeps_its_end_while_no_agent_lives(portal: PortalServer, agent: AgentProcess) -> None:
     portal.want(launch(10, "trap 'echo term' TERM; echo ready; while :; do sleep 0.1; done", grace_s=3))
