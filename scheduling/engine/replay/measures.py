@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduling.engine.model import MILLI, Amounts, Decision
+from scheduling.engine.model import MILLI, Amounts
 
 _HOUR_S = 3600
 
@@ -36,7 +36,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """A project's GPU-hours against the sum over time of its share."""
+    """A project's GPU-hours against the sum over time of its shares, of all models together no more than it wants.
+
+    (A job that may run on several models asks for its GPUs on each of them.)
+    """
 
     got_gpu_hours: float
     due_gpu_hours: float
@@ -110,14 +113,14 @@ class Meter:
     lost_gpu_s: float = 0
     decisions: int = 0
 
-    def pass_time(self, seconds: float, use: Mapping[tuple[int, str], int], decision: Decision | None) -> None:
-        """``use`` in milli-GPU by project and model; the shares of the last decision are due."""
+    def pass_time(self, seconds: float, use: Mapping[tuple[int, str], int], due: Mapping[int, int]) -> None:
+        """In milli-GPU: ``use`` by project and model, ``due`` by project."""
         self.simulated_s += seconds
         for (project, _model), milli in use.items():
             self.allocated_gpu_s += milli / MILLI * seconds
             self.got_gpu_s[project] += milli / MILLI * seconds
-        for project, shares in decision.share.items() if decision else ():
-            self.due_gpu_s[project] += sum(shares.values()) / MILLI * seconds
+        for project, milli in due.items():
+            self.due_gpu_s[project] += milli / MILLI * seconds
 
     def fairness(self, names: Mapping[int, str]) -> dict[str, Fairness]:
         return {

@@ -49,7 +49,7 @@ class _Simulation:
         self._now = self._events[0][0] if self._events else 0.0
         self._signalled: dict[int, float] = {}
         self._earmarks: tuple[Earmark, ...] = ()
-        self._decision: Decision | None = None
+        self._due: dict[int, int] = {}
         self._started = 0
         self._woken: set[float] = set()
 
@@ -60,7 +60,9 @@ class _Simulation:
             while self._events and self._events[0][0] == self._now:
                 _at, kind, number, run = heapq.heappop(self._events)
                 has_changed |= self._happen(kind, number, run)
-            if has_changed and self._present:
+            if not self._present:
+                self._due = {}
+            elif has_changed:
                 self._decide()
 
     def outcome(self) -> Outcome:
@@ -84,7 +86,7 @@ class _Simulation:
         )
 
     def _advance(self, to: float) -> None:
-        self._meter.pass_time(to - self._now, self._use, self._decision)
+        self._meter.pass_time(to - self._now, self._use, self._due)
         self._past.pass_time(to - self._now, self._use)
         self._now = to
 
@@ -125,13 +127,20 @@ class _Simulation:
         )
         decision = decide(snapshot, self._now, self._terms.policy)
         self._meter.decisions += 1
-        self._decision, self._earmarks = decision, decision.earmarks
+        self._earmarks = decision.earmarks
+        self._due = self._due_by(decision)
         for start in decision.start:
             if not start.after:
                 self._begin(start)
         for preempt in decision.preempt:
             self._signal(preempt.job)
         self._wake()
+
+    def _due_by(self, decision: Decision) -> dict[int, int]:
+        wanted: dict[int, int] = defaultdict(int)
+        for life in self._present.values():
+            wanted[life.job.project] += life.job.ask.total_milli
+        return {project: min(wanted[project], sum(shares.values())) for project, shares in decision.share.items()}
 
     def _projects(self) -> tuple[Project, ...]:
         if not self._terms.policy.usage_sensitivity:
