@@ -98,6 +98,7 @@ def test_several_conditions_are_all_said() -> None:
     said = why(waiting("limit", needs), NOW)
     assert "may use at most" in said.text
     assert "emergency reserve" in said.text
+    assert said.opens.startswith("All of this has to come true: It starts when 1 GPU fewer")
 
 
 @pytest.mark.parametrize("needs", [{}, {"gates": [{"kind": "moon"}]}, {"gates": [{"kind": "limit"}]}, {"gates": 3}])

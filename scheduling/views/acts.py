@@ -89,7 +89,10 @@ def _consequence(detail: JobDetail, name: str) -> str:
     job = detail.job
     if name in ("resume", "requeue"):
         return _("It joins the end of the queue and starts when there is room for it.")
-    if _live(detail) is None:
+    live = _live(detail)
+    if live is not None and live.gives_way:
+        return _("It gives way already. Stopped by a person it does not go back to the queue.")
+    if live is None:
         return _("It leaves the queue. Nothing of it runs, so no work is lost.")
     if job.checkpoint_dir:
         return _("Its processes get %(signal)s and its grace time to save a checkpoint; then they are killed.") % {
