@@ -207,28 +207,29 @@ class Board:
     def exchange(self, job: Job, chosen: Chosen, victims: Sequence[Job]) -> None:
         """Stop the victims and give the job its place; what they leave over stays held."""
         rows = sorted({spot.row for victim in victims for spot in self.spots[victim.id]})
-        before = {row: self.room.free[row].copy() for row in rows}
-        hosts = sorted({int(self.room.host[row]) for row in rows})
-        had = {host: (int(self.room.cpus[host]), int(self.room.memory[host])) for host in hosts}
+        before = self.room.copy()
         for victim in victims:
             for spot in self.spots[victim.id]:
                 self.room.give_back(spot, victim.ask, victim.project)
             self.release(victim, job)
         self.begin(job, chosen, [victim.id for victim in victims])
         for row in rows:
-            for column, free in enumerate(self.room.free[row].tolist()):
-                over = free - max(0, int(before[row][column]))
-                if over > 0:
-                    self.room.take(Spot(row, (column,), over, has_host=False), Ask(over), _RELEASED)
-        for host, (cpus, memory) in had.items():
-            over_host = Ask(
-                0,
-                cpus=max(0, int(self.room.cpus[host]) - cpus),
-                memory_bytes=max(0, int(self.room.memory[host]) - memory),
-            )
-            row = next(row for row in rows if int(self.room.host[row]) == host)
-            self.room.take(Spot(row, (), 0), over_host, _RELEASED)
+            self._keep_over(row, before)
+        alone = {spot.row for victim in victims if victim.ask.is_exclusive for spot in self.spots[victim.id]}
+        for row in sorted(alone):
+            self.room.take(Spot(row, (), 0), Ask(0, is_exclusive=True), _RELEASED)
         self.changed()
+
+    def _keep_over(self, row: int, before: Room) -> None:
+        """Hold what is freer on this row than before: its victims have not stopped yet."""
+        room, host = self.room, int(self.room.host[row])
+        for column, free in enumerate(room.free[row].tolist()):
+            over = free - max(0, int(before.free[row, column]))
+            if over > 0:
+                room.take(Spot(row, (column,), over, has_host=False), Ask(over), _RELEASED)
+        cpus = max(0, int(room.cpus[host] - before.cpus[host]))
+        memory = max(0, int(room.memory[host] - before.memory[host]))
+        room.take(Spot(row, (), 0), Ask(0, cpus=cpus, memory_bytes=memory), _RELEASED)
 
     def changed(self) -> None:
         self._free.clear()

@@ -57,7 +57,19 @@ class _Settling:
         if not models or not board.projects[job.project].is_active or any(self._has_ended(mark) for mark in marks):
             return None
         model = min(models)
-        return model if not any(board.gates.of_quota(job, model)) else None
+        return model if self._fits_quota(job, model) else None
+
+    def _fits_quota(self, job: Job, model: str) -> bool:
+        """What stops on its nodes stops for it, so that it counts no longer."""
+        ledger = self._board.ledger
+        gone = {stopping.id: stopping for mark in self._marks[job.id] for stopping in self._stopping[mark.node]}
+        protected = ledger.protected_jobs & set(gone)
+        for stopping in gone.values():
+            ledger.remove(stopping, stopping.gpu_model)
+        fits = not any(self._board.gates.of_quota(job, model))
+        for stopping in gone.values():
+            ledger.add(stopping, stopping.gpu_model, protects=stopping.id in protected)
+        return fits
 
     def _has_ended(self, mark: Earmark) -> bool:
         board = self._board

@@ -11,7 +11,16 @@ from scheduling.engine.board import Board
 from scheduling.engine.calendar import NEVER
 from scheduling.engine.gates import Gate
 from scheduling.engine.model import MILLI, Job, Wait
-from scheduling.engine.reasons import Refusal, backoff, closed, no_quota, no_such_node, project_state, releasing
+from scheduling.engine.reasons import (
+    Refusal,
+    backoff,
+    closed,
+    next_decision,
+    no_quota,
+    no_such_node,
+    project_state,
+    releasing,
+)
 
 _NEARNESS = ("behind_plan", "no_room", "node_state", "window", "reserve", "guarantee", "limit", "resource")
 """Of several models, the one whose farthest closed gate comes first here is the one that is explained."""
@@ -66,6 +75,8 @@ class _Why:
         gates = {model: [*board.closed(job, model), *self._room(job, model)] for model in holders}
         model = min(gates, key=lambda name: (_distance(gates[name]), len(gates[name]), name))
         found = sorted(gates[model], key=lambda gate: -_NEARNESS.index(gate.kind))
+        if not found:
+            return next_decision(job, model, board.now)
         return closed(job, project, model, found, self._until(model, found))
 
     def _until(self, model: str, gates: Sequence[Gate]) -> float | None:

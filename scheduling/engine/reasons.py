@@ -50,6 +50,12 @@ def closed(job: Job, project: Project, model: str, gates: Sequence[Gate], until:
     return Refusal(gates[0].kind, f"{text[0].upper()}{text[1:]}.", needs, until)
 
 
+def next_decision(job: Job, model: str, now: float) -> Refusal:
+    """All gates are open: what closed one when its turn came has gone since."""
+    text = "What it waited for has just become free; the next decision looks at it again."
+    return Refusal("next_decision", text, {"gpu_model": model, **_asked(job), "gates": []}, now)
+
+
 def gpus(milli: int) -> str:
     """“1 GPU”, “0.5 GPUs”, “8 GPUs”."""
     return f"{milli / MILLI:g} GPU" if milli == MILLI else f"{milli / MILLI:g} GPUs"
