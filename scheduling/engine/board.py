@@ -215,6 +215,12 @@ class Board:
         self.begin(job, chosen, [victim.id for victim in victims])
         for row in rows:
             self._keep_over(row, before)
+        for victim in victims:
+            for spot in self.spots[victim.id]:
+                if spot.milli < MILLI:
+                    # Until it is gone, who may share its device is its own affair.
+                    terms = Ask(0, shares_device=victim.ask.shares_device)
+                    self.room.take(Spot(spot.row, spot.columns, 0, has_host=False), terms, victim.project)
         alone = {spot.row for victim in victims if victim.ask.is_exclusive for spot in self.spots[victim.id]}
         for row in sorted(alone):
             self.room.take(Spot(row, (), 0), Ask(0, is_exclusive=True), _RELEASED)

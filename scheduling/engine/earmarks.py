@@ -33,20 +33,26 @@ class _Settling:
                 self._releasing[node] += sum(devices.values())
 
     def run(self) -> None:
+        """Owners count one after the other, so that two do not fit the same quota."""
         board = self._board
-        owners = [job for job in board.waiting.values() if job.id in self._marks]
-        entitled = [(job, model) for job in owners if (model := self._model(job)) is not None]
-        for job, _model in entitled:
-            board.keep(job, self._marks[job.id], list(self._free_part(job)))
+        entitled: list[tuple[Job, str]] = []
+        for job in [job for job in board.waiting.values() if job.id in self._marks]:
+            model = self._model(job)
+            if model is not None:
+                board.keep(job, self._marks[job.id], list(self._free_part(job)))
+                board.ledger.add(job, model, protects=not job.is_preemptible)
+                entitled.append((job, model))
         for job, model in entitled:
+            board.ledger.remove(job, model)
             self._settle(job, model)
 
     def _settle(self, job: Job, model: str) -> None:
+        """A start now needs quota beside what is still stopping, too."""
         board = self._board
         chosen = board.place(job, [model], board.own_room(job))
-        if chosen is not None:
+        if chosen is not None and not any(board.gates.of_quota(job, model)):
             board.begin(job, chosen)
-        elif self._will_suffice(job, model):
+        elif chosen is not None or self._will_suffice(job, model):
             board.settle(job, model)
 
     def _model(self, job: Job) -> str | None:
@@ -79,21 +85,33 @@ class _Settling:
         return mark.since is not None and board.now - mark.since > 2 * policy.grace_s + policy.earmark_margin_s
 
     def _free_part(self, job: Job) -> Iterable[tuple[Spot, Ask]]:
-        """Of each earmark, what is not on GPUs that are still being freed: taken from what is free."""
-        board = self._board
+        """Of each earmark, what is not on GPUs that are still being freed: first the rest of devices that are partly
+        so, then what is wholly free, then a part."""
+        room = self._board.room
         for mark in self._marks[job.id]:
             releasing = min(mark.milli, self._releasing[mark.node])
             self._releasing[mark.node] -= releasing
             milli = mark.milli - releasing
-            for row in board.room.rows_of(mark.node):
-                whole = np.flatnonzero(board.room.free[row] == MILLI).tolist()[: milli // MILLI]
+            for row, column in self._partly_freed(mark.node) if job.ask.milli >= MILLI else ():
+                rest = min(milli, int(room.free[row, column]))
+                if rest > 0:
+                    yield Spot(row, (column,), rest, has_host=False), Ask(rest)
+                    milli -= rest
+            for row in room.rows_of(mark.node):
+                whole = np.flatnonzero(room.free[row] == MILLI).tolist()[: milli // MILLI]
                 if whole:
                     yield Spot(row, tuple(whole), MILLI, has_host=False), Ask(len(whole) * MILLI)
                     milli -= len(whole) * MILLI
                 part = Ask(milli, shares_device=job.ask.shares_device)
-                if 0 < milli < MILLI and board.room.fits(part, job.project)[row]:
-                    yield board.room.spot(row, part, job.project), part
+                if 0 < milli < MILLI and room.fits(part, job.project)[row]:
+                    yield room.spot(row, part, job.project), part
                     milli = 0
+
+    def _partly_freed(self, node: int) -> list[tuple[int, int]]:
+        """Row and column of devices of which a stopping job holds a part."""
+        spots = [spot for stopping in self._stopping[node] for spot in self._board.spots[stopping.id]]
+        rows = self._board.room.rows_of(node)
+        return sorted({(s.row, column) for s in spots if s.row in rows and s.milli < MILLI for column in s.columns})
 
     def _will_suffice(self, job: Job, model: str) -> bool:
         """Whether it fits once what stops on its nodes is gone."""
