@@ -17,8 +17,8 @@ class Mix:
     def of(cls, asks: Iterable[Ask]) -> "Mix":
         """The distribution of these asks; the order in which they come does not matter."""
         counts: Counter[Ask] = Counter()
-        for ask in asks:
-            counts[replace(ask, nodes=1, is_exclusive=False, shares_device=False)] += ask.nodes
+        for ask, number in Counter(asks).items():
+            counts[replace(ask, nodes=1, is_exclusive=False, shares_device=False)] += number * ask.nodes
         total = sum(counts.values())
         return cls(tuple((ask, counts[ask] / total) for ask in sorted(counts, key=_key)))
 
