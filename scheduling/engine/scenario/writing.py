@@ -105,7 +105,13 @@ def _number(value: float) -> int | float:
 def _plain(value: Any, names: Names) -> Any:
     """As JSON holds it."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(part, names) for key, part in value.items()}
+        return {str(key): _named(str(key), _plain(part, names), names) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(part, names) for part in value]
     return float(value) if isinstance(value, Fraction) else value
+
+
+def _named(key: str, value: Any, names: Names) -> Any:
+    """A job's or a project's number is its name here."""
+    known = {"job": names.job_of, "project": names.owner_of}.get(key, {})
+    return known.get(value, value) if isinstance(value, int) else value
