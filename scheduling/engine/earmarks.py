@@ -103,9 +103,17 @@ class _Settling:
                     yield Spot(row, tuple(whole), MILLI, has_host=False), Ask(len(whole) * MILLI)
                     milli -= len(whole) * MILLI
                 part = Ask(milli, shares_device=job.ask.shares_device)
-                if 0 < milli < MILLI and room.fits(part, job.project)[row]:
-                    yield room.spot(row, part, job.project), part
+                if 0 < milli < MILLI and (spot := self._part(row, part, job.project)):
+                    yield spot, part
                     milli = 0
+
+    def _part(self, row: int, part: Ask, project: int) -> Spot | None:
+        """A device that it may join; else, so that it is not given away, any that has as much left."""
+        room = self._board.room
+        if room.fits(part, project)[row]:
+            return room.spot(row, part, project)
+        enough = [(free, column) for column, free in enumerate(room.free[row].tolist()) if free >= part.milli]
+        return Spot(row, (min(enough)[1],), part.milli, has_host=False) if enough else None
 
     def _partly_freed(self, node: int) -> list[tuple[int, int]]:
         """Row and column of devices of which a stopping job holds a part."""
