@@ -25,6 +25,7 @@ class _Settling:
         self._marks: dict[int, list[Earmark]] = defaultdict(list)
         for mark in sorted(snapshot.earmarks, key=lambda mark: (mark.job, mark.node)):
             self._marks[mark.job].append(mark)
+        self._claimed: set[tuple[int, int]] = set()
         self._stopping: dict[int, list[Job]] = defaultdict(list)
         self._releasing: dict[int, int] = defaultdict(int)
         for job in snapshot.jobs:
@@ -85,41 +86,56 @@ class _Settling:
         return mark.since is not None and board.now - mark.since > 2 * policy.grace_s + policy.earmark_margin_s
 
     def _free_part(self, job: Job) -> Iterable[tuple[Spot, Ask]]:
-        """Of each earmark, what is not on GPUs that are still being freed: first the rest of devices that are partly
-        so, then what is wholly free, then a part."""
-        room = self._board.room
+        """Of each earmark, what is not on GPUs that are still being freed."""
         for mark in self._marks[job.id]:
-            releasing = min(mark.milli, self._releasing[mark.node])
-            self._releasing[mark.node] -= releasing
-            milli = mark.milli - releasing
-            for row, column in self._partly_freed(mark.node) if job.ask.milli >= MILLI else ():
-                rest = min(milli, int(room.free[row, column]))
-                if rest > 0:
-                    yield Spot(row, (column,), rest, has_host=False), Ask(rest)
-                    milli -= rest
-            for row in room.rows_of(mark.node):
-                whole = np.flatnonzero(room.free[row] == MILLI).tolist()[: milli // MILLI]
-                if whole:
-                    yield Spot(row, tuple(whole), MILLI, has_host=False), Ask(len(whole) * MILLI)
-                    milli -= len(whole) * MILLI
-                part = Ask(milli, shares_device=job.ask.shares_device)
-                if 0 < milli < MILLI and (spot := self._part(row, part, job.project)):
-                    yield spot, part
-                    milli = 0
+            if job.ask.milli >= MILLI:
+                yield from self._devices(mark)
+            else:
+                yield from self._part(mark, Ask(mark.milli, shares_device=job.ask.shares_device), job.project)
 
-    def _part(self, row: int, part: Ask, project: int) -> Spot | None:
-        """A device that it may join; else, so that it is not given away, any that has as much left."""
+    def _devices(self, mark: Earmark) -> Iterable[tuple[Spot, Ask]]:
+        """Whole GPUs: first those that will be wholly free, of which the free rest is held; then those that are."""
+        room, wanted = self._board.room, mark.milli // MILLI
+        freed = [place for place in self._freed(mark.node) if place not in self._claimed][:wanted]
+        self._claimed.update(freed)
+        for row, column in freed:
+            if (rest := int(room.free[row, column])) > 0:
+                yield Spot(row, (column,), rest, has_host=False), Ask(rest)
+        wanted -= len(freed)
+        for row in room.rows_of(mark.node):
+            whole = np.flatnonzero(room.free[row] == MILLI).tolist()[:wanted]
+            if whole:
+                yield Spot(row, tuple(whole), MILLI, has_host=False), Ask(len(whole) * MILLI)
+                wanted -= len(whole)
+
+    def _freed(self, node: int) -> list[tuple[int, int]]:
+        """Row and column of the devices that are wholly free once all that stops on the node has stopped."""
         room = self._board.room
-        if room.fits(part, project)[row]:
-            return room.spot(row, part, project)
-        enough = [(free, column) for column, free in enumerate(room.free[row].tolist()) if free >= part.milli]
-        return Spot(row, (min(enough)[1],), part.milli, has_host=False) if enough else None
+        stopping: dict[tuple[int, int], int] = defaultdict(int)
+        for job in self._stopping[node]:
+            for spot in self._board.spots[job.id]:
+                for column in spot.columns:
+                    stopping[spot.row, column] += spot.milli
+        rows = room.rows_of(node)
+        return sorted(
+            place for place, milli in stopping.items() if place[0] in rows and room.free[place] + milli == MILLI
+        )
 
-    def _partly_freed(self, node: int) -> list[tuple[int, int]]:
-        """Row and column of devices of which a stopping job holds a part."""
-        spots = [spot for stopping in self._stopping[node] for spot in self._board.spots[stopping.id]]
-        rows = self._board.room.rows_of(node)
-        return sorted({(s.row, column) for s in spots if s.row in rows and s.milli < MILLI for column in s.columns})
+    def _part(self, mark: Earmark, part: Ask, project: int) -> Iterable[tuple[Spot, Ask]]:
+        """A part of a GPU: nothing while as much is being freed; else on a device that it may join, or, so that it is
+        not given away, on any that has as much left."""
+        if self._releasing[mark.node] >= part.milli:
+            self._releasing[mark.node] -= part.milli
+            return
+        room = self._board.room
+        for row in room.rows_of(mark.node):
+            enough = [(free, column) for column, free in enumerate(room.free[row].tolist()) if free >= part.milli]
+            if room.fits(part, project)[row]:
+                yield room.spot(row, part, project), part
+                return
+            if enough:
+                yield Spot(row, (min(enough)[1],), part.milli, has_host=False), part
+                return
 
     def _will_suffice(self, job: Job, model: str) -> bool:
         """Whether it fits once what stops on its nodes is gone."""
