@@ -91,6 +91,21 @@ def test_another_placer_may_choose() -> None:
     assert seen == [Ask(2000, cpus=1)] * 2
 
 
+def test_the_order_of_the_file_does_not_matter() -> None:
+    orders: list[list[Ask]] = []
+    for jobs in (trace(1000, 500, 250, 125), trace(1000, 500, 250, 125)[::-1]):
+        seen: list[Ask] = []
+
+        def nowhere(room: Room, ask: Ask, project: int, seen: list[Ask] = seen) -> Spot | None:
+            seen.append(ask)
+            return None
+
+        run_inflation(read_nodes(one_node().splitlines()), jobs, seed=0, placer=nowhere)
+        orders.append(seen)
+    assert orders[0] == orders[1]
+    assert len(orders[0]) > 4
+
+
 def test_a_first_job_larger_than_the_cluster_counts_as_it_comes() -> None:
     result = run_inflation(read_nodes(one_node().splitlines()), trace(4000), seed=0)
     assert result.allocation_rate_at_100 == 0

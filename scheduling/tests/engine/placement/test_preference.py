@@ -96,6 +96,16 @@ def test_scarce_is_what_nothing_else_could_hold_whatever_the_labels_say() -> Non
     assert names(room, Preference(mix), Ask(1000, cpus=1)) == ["n2"]
 
 
+def test_nodes_in_one_state_may_be_of_two_types() -> None:
+    """Sixteen cores are free on both; the larger node is the only one for jobs of 32."""
+    mix = Mix.of([Ask(1000, cpus=32)] * 3 + [Ask(1000, cpus=1)])
+    room = Room([node(1, T4, cpus=64), node(2, T4, cpus=16)])
+    room.take(Spot(0, (), 0), Ask(0, cpus=48), 0)
+    assert len(set(room.states().tolist())) == 1
+    assert names(room, Preference(mix), Ask(1000, cpus=1)) == ["n2"]
+    assert names(room, Preference(mix), Ask(1000, cpus=1), count=2) == ["n2", "n1"]
+
+
 def test_an_exclusive_job_goes_where_it_keeps_least_from_others() -> None:
     room = Room([node(1, *[T4] * 8), node(2, *[T4] * 2)])
     for preference in (Preference(), Preference(USUAL)):

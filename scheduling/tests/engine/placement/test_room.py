@@ -117,10 +117,14 @@ def test_a_copy_changes_alone(
     machines: list[Node], first: list[tuple[Ask, int]], later: list[tuple[Ask, int]], source: random.Random
 ) -> None:
     room = Room(machines)
-    fill(room, first, source)
+    empty = facts(room)
+    held = fill(room, first, source)
     before, other = facts(room), room.copy()
     fill(other, later, source)
     assert facts(room) == before
+    for spot, ask, project in held:
+        room.give_back(spot, ask, project)
+    assert facts(room) == empty
 
 
 @settings(max_examples=100, deadline=None)
@@ -146,7 +150,9 @@ def test_rows_are_nodes_and_models_in_the_order_of_names() -> None:
 def test_mixed_cards_share_one_hosts_cpu() -> None:
     room = Room([node(1, A100, T4, cpus=8)])
     ask = Ask(1000, cpus=5)
+    assert [room.known_states()[state][2] for state in room.states()] == [8, 8]
     room.take(room.spot(0, ask, 0), ask, 0)
+    assert [room.known_states()[state][2] for state in room.states()] == [3, 3]
     assert room.fits(Ask(1000, cpus=4), 0).tolist() == [False, False]
     assert room.fits(Ask(1000, cpus=3), 0).tolist() == [False, True]
 
