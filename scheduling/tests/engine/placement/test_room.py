@@ -189,6 +189,16 @@ def test_projects_share_a_device_only_if_all_its_holders_and_the_newcomer_do() -
     assert room.fits(open_, 3).tolist() == [True]
 
 
+def test_who_joins_in_a_copy_does_not_hold_here() -> None:
+    room, open_ = Room([node(1, T4)]), Ask(200, shares_device=True)
+    room.take(room.spot(0, open_, 1), open_, 1)
+    other = room.copy()
+    other.take(other.spot(0, open_, 2), open_, 2)
+    room.take(room.spot(0, open_, 1), open_, 1)
+    assert room.fits(Ask(200), 1).tolist() == [True]
+    assert other.fits(Ask(200), 1).tolist() == [False]
+
+
 def test_an_exclusive_job_takes_an_empty_node_and_keeps_it() -> None:
     room, alone = Room([node(1, T4, T4), node(2, T4, T4)]), Ask(1000, is_exclusive=True)
     room.take(Spot(0, (), 0), Ask(0), 0)
