@@ -115,3 +115,12 @@ def test_everybody_may_read_by_what_rules_jobs_start() -> None:
     for reader in (people.person(), people.director(), people.auditor()):
         page = people.browser(reader).get(PAGE)
         assert (page.status_code, "Put in force" in page.content.decode()) == (200, False)
+
+
+def test_a_reason_is_text_whatever_it_holds(admin: Client) -> None:
+    script = "<script>alert(1)</script>"
+    asked = admin.post(PAGE, sent(min_runtime_s="45", reason=script)).content.decode()
+    assert admin.post(PAGE, sent(min_runtime_s="45", reason=script, confirmed="on")).status_code == 302
+    for page in (asked, admin.get(PAGE).content.decode()):
+        assert script not in page
+        assert "&lt;script&gt;alert(1)" in page

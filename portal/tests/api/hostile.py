@@ -37,7 +37,8 @@ from projects.tests import factories as registry
 from projects.tests import import_factories
 from quotas.models import Claim
 from quotas.services import AccessSpec, GrantSpec, pool_dedicate, pool_open, quota_grant
-from scheduling.services import job_cancel, job_pause
+from scheduling.policy import Choices
+from scheduling.services import job_cancel, job_pause, policy_set
 from scheduling.tests import factories as cluster
 
 SCRIPT = '"><script>alert(1)</script><img src=x onerror="alert(2)">'
@@ -62,6 +63,7 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         actor=admin,
         grant=GrantSpec(projects["project"].pk, 4, 8, gpu_model_id=model.pk, reason=said("grantreason")),
     )
+    policy_set(actor=admin, choices=Choices(min_runtime_s=60), seen_version=0, reason=said("policyreason"))
     rows = {**projects, **_jobs(projects["project"], lead, fake), "area": area, "pool": pool, "spare": pool}
     measured = {row.state: row for row in Measurement.objects.filter(project=projects["project"])}
     rows |= {state: measured[state] for state in ("proposed", "confirmed")}

@@ -20,7 +20,7 @@ MUST_BE_SHOWN = (
     *("name-lead", "projectname-active", "projectname-draft", "goal", "dataset", "milestone", "areatitle"),
     *("typedname", "typedgoal", "typeddatasets", "typeddue_on", "typedtarget", "typedperson"),
     *("pooltitle", "poolpurpose", "grantreason", "tierreason", "suspendreason", "tokenname", "reportedmodel"),
-    *("viewname",),
+    *("viewname", "policyreason"),
     *("newstitle", "newstext", "worktitle", "worktext"),
     *("evidence", "confirmreason", "question", "answer"),
     *("jobname-running", "jobname-ended", "command", "variable", "exitmessage"),
