@@ -19,7 +19,7 @@ _BLOCKED = -1
 """Takes what a plan keeps from others; no project has this number."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Hold:
     """A planned start: at ``start`` the job is to have these whole devices, ``spots`` one a member. ``keeps``: of
     today's free CPU and memory of each host, what will be needed because too little becomes free until then."""
@@ -28,6 +28,14 @@ class Hold:
     start: float
     spots: tuple[Spot, ...]
     keeps: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Respected:
+    """Plans that a start must not move, and their rows and columns."""
+
+    plans: tuple[Hold, ...]
+    places: frozenset[tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -52,7 +60,8 @@ class Calendar:
         self._stays: dict[int, list[_Stay]] = defaultdict(list)
         self._of_job: dict[int, tuple[float, str, Job]] = {}
         self.holds: list[Hold] = []
-        self._views: dict[frozenset[int], Room] = {}
+        self._views: dict[tuple[Hold, ...], Room] = {}
+        self._respected: dict[tuple[float, int | None], Respected] = {}
 
     # What runs
 
@@ -83,9 +92,7 @@ class Calendar:
             for stay in stays:
                 if stay.job.id == job.id:
                     stay.end = end
-            for column in spot.columns:
-                held = [stay.end for stay in stays if stay.spot.row == spot.row and column in stay.spot.columns]
-                self.free_at[spot.row, column] = max([self._now, *held])
+            self._find_ends(spot)
         self.changed()
 
     def use_at(self, model: str, moment: float) -> dict[int, int]:
@@ -139,7 +146,7 @@ class Calendar:
         for spot in plan.spots:
             self.free_at[spot.row, list(spot.columns)] = end
             self._stays[int(self._room.host[spot.row])].append(_Stay(end, plan.job, "", spot))
-        self.changed()
+        self._respected.clear()
 
     def planned(self, model: str) -> int:
         """How many planned starts there are on the model."""
@@ -148,29 +155,47 @@ class Calendar:
 
     def drop(self, job: Job) -> None:
         """The job starts another way: its plan binds nobody any more."""
-        self.holds = [plan for plan in self.holds if plan.job.id != job.id]
-        self.changed()
+        for plan in [plan for plan in self.holds if plan.job.id == job.id]:
+            self.holds.remove(plan)
+            for spot in plan.spots:
+                stays = self._stays[int(self._room.host[spot.row])]
+                stays[:] = [stay for stay in stays if stay.model or stay.job.id != job.id]
+                self._find_ends(spot)
+            self._respected.clear()
+
+    def _find_ends(self, spot: Spot) -> None:
+        """When the devices of a spot are free, after something there has changed."""
+        stays = [stay for stay in self._stays[int(self._room.host[spot.row])] if stay.spot.row == spot.row]
+        for column in spot.columns:
+            ends = [stay.end for stay in stays if column in stay.spot.columns]
+            self.free_at[spot.row, column] = max([self._now, *ends])
 
     def changed(self) -> None:
-        """Room or plans are not what they were."""
+        """The room is not what it was."""
         self._views.clear()
 
-    def respected(self, job: Job) -> list[Hold]:
+    def respected(self, job: Job) -> "Respected":
         """The plans of others that a start of the job now could move: those that begin before its end."""
         end = self.end_of(job)
-        return [plan for plan in self.holds if plan.start < end and plan.job.id != job.id]
+        own = any(plan.job.id == job.id for plan in self.holds)
+        key = end, job.id if own else None
+        if key not in self._respected:
+            plans = [plan for plan in self.holds if plan.start < end and plan.job.id != job.id]
+            places = {(spot.row, column) for plan in plans for spot in plan.spots for column in spot.columns}
+            self._respected[key] = Respected(tuple(plans), frozenset(places))
+        return self._respected[key]
 
     def view(self, job: Job) -> Room:
         """The room as this job may use it now. Not to be changed."""
-        plans = self.respected(job)
+        plans = self.respected(job).plans
         if not plans:
             return self._room
-        key = frozenset(plan.job.id for plan in plans)
-        if key not in self._views:
-            self._views[key] = self._around(plans)
-        return self._views[key]
+        if plans not in self._views:
+            self._views[plans] = self._around(plans)
+        return self._views[plans]
 
     def _around(self, plans: Sequence[Hold]) -> Room:
+        self._room.states()
         room = self._room.copy()
         for plan in plans:
             for spot, (cpus, memory) in zip(plan.spots, plan.keeps, strict=True):

@@ -139,7 +139,7 @@ class _RoomGates:
             return (Gate("node_state", job.ask.nodes - count, bound=job.ask.nodes, used=count),)
         if board.place(job, [self._model], board.own_room(job)) is not None:
             return ()
-        plans = board.calendar.respected(job)
+        plans = board.calendar.respected(job).plans
         if plans and board.place(job, [self._model], room) is not None:
             first = min(plans, key=lambda plan: (plan.start, plan.job.id))
             return (Gate("behind_plan", 0, party=first.job.id, until=first.start),)

@@ -212,8 +212,7 @@ class Search:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._board, self._job, self._model = rules.board, rules.newcomer, rules.model
-        plans = self._board.calendar.respected(self._job)
-        self._planned = {(spot.row, column) for plan in plans for spot in plan.spots for column in spot.columns}
+        self._planned = self._board.calendar.respected(self._job).places
         rows = self._board.eligible.rows(self._job) & self._board.room.can_take
         self._rows = rows & self._board.eligible.is_model(self._model)
         room = self._board.own_room(self._job)
