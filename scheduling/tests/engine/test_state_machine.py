@@ -49,8 +49,19 @@ class Cluster(RuleBasedStateMachine):
         reserve=st.sampled_from([{}, {}, {"a": 2 * GPUS}]),
         cpus=st.sampled_from([None, 10]),
         starvation=st.sampled_from([60, 1800]),
+        filled_with=st.sampled_from([None, 500, 1000, 1000, 2000]),
     )
-    def build(self, grants: list[Entitlement], reserve: dict[str, int], cpus: int | None, starvation: int) -> None:
+    def build(
+        self,
+        grants: list[Entitlement],
+        reserve: dict[str, int],
+        cpus: int | None,
+        starvation: int,
+        filled_with: int | None,
+    ) -> None:
+        """``filled_with``: at first the last project, to which nothing is due, has all of it with jobs of this size."""
+        if filled_with is not None:
+            grants = [*grants[:4], Entitlement(weight=Fraction(0)), grants[5]]
         self.world = World.of(
             [node(1, 4, cpus=cpus), node(2, 4, memory_bytes=64), node(3, 2), node(4, 4, "b", cpus=cpus)],
             [
@@ -63,6 +74,9 @@ class Cluster(RuleBasedStateMachine):
             reserve=reserve,
             policy=Policy(starvation_after_s=starvation, grace_s=30),
         )
+        for _job in range(14_000 // filled_with if filled_with else 0):
+            self.world.submit(4, Ask(filled_with or 0), is_preemptible=True)
+        self.world.step()
 
     @rule(
         owner=st.sampled_from(PROJECTS),
@@ -131,7 +145,7 @@ class Cluster(RuleBasedStateMachine):
 
 
 Cluster.TestCase.settings = settings(
-    max_examples=examples(60),
+    max_examples=examples(80),
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
