@@ -150,4 +150,5 @@ def _field(asked: Asked) -> forms.Field:
     if not asked.unit:
         return forms.IntegerField(min_value=least, max_value=most, **words)
     words |= {"min_value": Decimal(least) / asked.unit, "max_value": Decimal(most) / asked.unit}
-    return forms.DecimalField(decimal_places=2, **words)
+    # The browser counts its steps from the least value, which is no round number in days.
+    return forms.DecimalField(decimal_places=2, widget=forms.NumberInput(attrs={"step": "any"}), **words)

@@ -78,6 +78,7 @@ def test_a_choice_that_the_row_does_not_know_has_its_default() -> None:
 def test_the_page_asks_names_each_change_and_then_saves(admin: Client) -> None:
     page = admin.get(PAGE).content.decode()
     assert 'name="min_runtime_s" value="30"' in page
+    assert 'step="0.01"' not in page, "a browser would refuse seven days: it counts steps from the least value"
     asked = admin.post(PAGE, sent(min_runtime_s="45", half_life_s="3.5"))
     words = asked.content.decode()
     assert asked.status_code == 200
