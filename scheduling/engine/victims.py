@@ -61,6 +61,10 @@ class Rules:
         """By project, in the order of victims, and the projects' places among them: a heap, the caller's own."""
         raise NotImplementedError
 
+    def at_most(self, jobs: Iterable[Job]) -> int:
+        """No more milli-GPU than this can be taken legally from these candidates."""
+        raise NotImplementedError
+
     def may_take(self, victim: Job, gone: Gone) -> bool:
         """Whether the victim is legal now, earlier victims gone."""
         raise NotImplementedError
@@ -93,31 +97,48 @@ class Reclaim(Rules):
 
     def __init__(self, board: Board, newcomer: Job, model: str) -> None:
         super().__init__(board, newcomer, model)
-        self._open: set[int] = set()
-        """Projects whose victims are legal, or would be once all that our own side could lose is lost."""
+        self._open: dict[int, Party] = {}
+        """Projects whose victims are legal, or would be once all that our own side could lose is lost; their side."""
+        self._spare: dict[int, int] = {}
+        """Of each such side, what it uses above what it may keep."""
         for mine in self.chain:
             for theirs in board.parties.children[mine.parent]:
-                if theirs is not mine and self._could_become_legal(theirs, mine):
-                    self._open.update(board.parties.below[theirs.index])
+                if theirs is not mine and (spare := self._spare_of(theirs, mine)) > 0:
+                    self._spare[theirs.index] = spare
+                    self._open.update(dict.fromkeys(board.parties.below[theirs.index], theirs))
 
     @staticmethod
     def is_conceivable(board: Board, newcomer: Job, model: str) -> bool:
-        """Victims are of other projects, so that they do not help its own share."""
-        project = board.parties.projects[newcomer.project]
-        return board.ledger.use(project, model) + newcomer.ask.total_milli <= board.share(project, model)
+        """Victims are of other projects, so that they do not help its own share; and no more can leave a group than
+        is stoppable there."""
+        ask, own = newcomer.ask.total_milli, board.parties.projects[newcomer.project]
+        for party in board.parties.chain[newcomer.project]:
+            losable = board.stoppable.milli(party, model) - board.stoppable.milli(own, model)
+            if board.ledger.use(party, model) + ask - losable > board.share(party, model):
+                return False
+        return True
 
     def is_candidate(self, job: Job) -> bool:
         return job.project in self._open
 
-    def _could_become_legal(self, theirs: Party, mine: Party) -> bool:
+    def _spare_of(self, theirs: Party, mine: Party) -> int:
         board, model = self.board, self.model
         use, guaranteed = board.ledger.use(theirs, model), theirs.guaranteed(model)
         if use <= guaranteed:
-            return False
-        if use > board.share(theirs, model):
-            return True
+            return 0
         losable = board.stoppable.milli(mine, model) - board.stoppable.milli(self.chain[0], model)
-        return board.ledger.use(mine, model) + self.newcomer.ask.total_milli - losable <= mine.guaranteed(model)
+        own = board.ledger.use(mine, model) + self.newcomer.ask.total_milli - losable
+        return use - (guaranteed if own <= mine.guaranteed(model) else max(guaranteed, board.share(theirs, model)))
+
+    def at_most(self, jobs: Iterable[Job]) -> int:
+        """A side gives until it has no more to spare; the last job may be larger than that."""
+        sums: dict[int, int] = defaultdict(int)
+        largest: dict[int, int] = defaultdict(int)
+        for job in jobs:
+            side, milli = self._open[job.project].index, job.ask.total_milli
+            sums[side] += milli
+            largest[side] = max(largest[side], milli)
+        return sum(min(milli, self._spare[side] + largest[side] - 1) for side, milli in sums.items())
 
     def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
         jobs = self.board.stoppable.of(self.model)
@@ -155,6 +176,9 @@ class Preemption(Rules):
     def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
         own = [job for job in self.board.stoppable.of(self.model)[self.newcomer.project] if self.is_candidate(job)]
         return {self.newcomer.project: own}, [self.board.stoppable.place(job, self.model, 0) for job in own[:1]]
+
+    def at_most(self, jobs: Iterable[Job]) -> int:
+        return sum(job.ask.total_milli for job in jobs)
 
     def may_take(self, victim: Job, gone: Gone) -> bool:
         return True
@@ -258,8 +282,11 @@ class Search:
         """An exchange on these rows alone."""
         mask = np.zeros(len(self._rows), dtype=np.bool_)
         mask[list(rows)] = True
+        on_rows = [job for job in self._board.stoppable.on(self._model, rows) if self._may_go(job)]
+        if self._rules.at_most(on_rows) < self._least_missing(mask):
+            return None
         jobs: dict[int, list[Job]] = defaultdict(list)
-        for job in filter(self._may_go, self._board.stoppable.on(self._model, rows)):
+        for job in on_rows:
             jobs[job.project].append(job)
         places = [self._board.stoppable.place(some[0], self._model, 0) for some in jobs.values()]
         heapq.heapify(places)
