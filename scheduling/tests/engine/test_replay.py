@@ -256,3 +256,11 @@ def test_a_file_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(CommandError) as refusal:
         call_command("replay", *arguments)
     assert refusal.value.returncode == 2
+
+
+def test_interruptions_stay_within_the_budget_however_past_use_moves_shares() -> None:
+    """Equal projects whose last unit of share changes sides with past use: a minimum run time bounds the swaps."""
+    rows = [f"{project}{n},{project},0,2000,{size},h100,0,true,,60" for project, size in ("p1", "q2") for n in range(6)]
+    outcome = _replayed(_jobs(*rows, more=",min_runtime_s"), nodes=NODES.replace(",4,", ",3,"), usage_sensitivity=1)
+    assert outcome.ended == 12
+    assert outcome.preemptions <= 12 * 5
