@@ -3,7 +3,8 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,10 +36,26 @@ class BadInput(ValueError):
 
 def parse(text: str) -> Any:
     """JSON as it is meant: no key twice, no NaN. Raises ``BadInput``."""
+    twice: list[tuple[dict[str, Any], str]] = []
+    constants: list[str] = []
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice.extend((found, key) for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        return found
+
+    def constant(name: str) -> Any:
+        constants.append(name)
+        return float(name)
+
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_finite)
+        document = json.loads(text, object_pairs_hook=once, parse_constant=constant)
     except (ValueError, RecursionError) as error:
         raise BadInput([Fault("$", f"not JSON: {error}")]) from error
+    if twice or constants:
+        raise BadInput(list(_no_json(document, twice)))
+    return document
 
 
 def digest(document: Any) -> str:
@@ -70,7 +87,7 @@ class Taker:
         if isinstance(value, dict):
             return value
         self._not(value, f"{path}.{key}", "an object")
-        return {}
+        return _NOTHING
 
     def rows(self, parent: Mapping[str, Any], key: str, path: str) -> list[tuple[str, Mapping[str, Any]]]:
         """The objects of a list, each with its path."""
@@ -103,7 +120,7 @@ class Taker:
         value = self._get(parent, key, path)
         if _is_number(value):
             return float(value)
-        self._not(value, f"{path}.{key}", "a number")
+        self._not(value, f"{path}.{key}", f"a number from {-_LARGEST:.0e} to {_LARGEST:.0e}")
         return 0.0
 
     def flag(self, parent: Mapping[str, Any], key: str, path: str) -> bool:
@@ -112,6 +129,12 @@ class Taker:
             return value
         self._not(value, f"{path}.{key}", "true or false")
         return False
+
+    def only(self, row: Mapping[str, Any], at: str, known: tuple[str, ...]) -> None:
+        """A key that nobody reads is a slip of the pen, such as a pin that would be lost without a word."""
+        for key in row:
+            if key not in known:
+                self.fault(f"{at}.{key}", f"unknown; here may be {', '.join(known)}")
 
     def schema(self, document: Any, expected: str) -> bool:
         """Whether this is an object of that schema; a fault otherwise."""
@@ -123,10 +146,11 @@ class Taker:
         return True
 
     def _get(self, parent: Mapping[str, Any], key: str, path: str) -> Any:
-        if key not in parent:
+        if key in parent:
+            return parent[key]
+        if parent is not _NOTHING:
             self.fault(f"{path}.{key}", "missing")
-            return _MISSING
-        return parent[key]
+        return _MISSING
 
     def _not(self, value: Any, path: str, wanted: str) -> None:
         if value is not _MISSING:
@@ -134,10 +158,15 @@ class Taker:
 
 
 class _Reader(Taker):
+    _is_weighable = True
+    """Whether the rules have no fault, which would show again in every project's weight."""
+
     def instance(self, document: Any) -> Instance:
         if not self.schema(document, SCHEMA):
             return Instance((), (), _NO_RULES)
+        self.only(document, "$", ("schema", "gpu_models", "projects", "rules"))
         rules = self._rules(self.mapping(document, "rules", "$"))
+        self._is_weighable = not self.faults
         models = tuple(self._model(row, at) for at, row in self.rows(document, "gpu_models", "$"))
         self._once([model.name for model in models], "gpu_models", "name")
         known = {model.name for model in models}
@@ -153,15 +182,18 @@ class _Reader(Taker):
             seen.add(name)
 
     def _model(self, row: Mapping[str, Any], at: str) -> GpuModel:
+        self.only(row, at, ("name", "capacity", "reserve"))
         return GpuModel(self.text(row, "name", at), self.count(row, "capacity", at), self.count(row, "reserve", at))
 
     def _rules(self, row: Mapping[str, Any]) -> Rules:
         at = "$.rules"
+        self.only(row, at, ("tier_weight", "tier_order", "score_weight", "guarantee", "churn_tolerance"))
         weights = self.mapping(row, "tier_weight", at)
         tier_weight = {tier: self._positive(weights, tier, f"{at}.tier_weight") for tier in weights}
         guarantees = self.mapping(row, "guarantee", at)
         guarantee = {tier: self.flag(guarantees, tier, f"{at}.guarantee") for tier in guarantees}
         score = self.mapping(row, "score_weight", at)
+        self.only(score, f"{at}.score_weight", ("base", "slope"))
         part = ScoreWeight(*(self.number(score, key, f"{at}.score_weight") for key in ("base", "slope")))
         tolerance = self.number(row, "churn_tolerance", at)
         if not 0 <= tolerance <= 1:
@@ -183,6 +215,7 @@ class _Reader(Taker):
         return value
 
     def _project(self, row: Mapping[str, Any], at: str, rules: Rules, known: set[str]) -> Project:
+        self.only(row, at, _OF_PROJECT)
         tier, granularity = self._tier(row, at, rules), self._granularity(row, at)
         asks = self.mapping(row, "models", at)
         models = {
@@ -216,7 +249,7 @@ class _Reader(Taker):
                 self.fault(
                     f"{at}.models.{name}.min", f'a floor of {ask.min} needs a tier with guarantee, not "{project.tier}"'
                 )
-        if project.tier in rules.tier_weight and rules.weight(project) <= 0:
+        if self._is_weighable and project.tier in rules.tier_weight and rules.weight(project) <= 0:
             self.fault(f"{at}.score", f"{shown(project.score)} gives a weight that is not above 0")
 
     def _tier(self, row: Mapping[str, Any], at: str, rules: Rules) -> str:
@@ -227,12 +260,14 @@ class _Reader(Taker):
         return tier
 
     def _granularity(self, row: Mapping[str, Any], at: str) -> int:
-        value = self.count(row, "granularity", at)
-        if _is_number(row.get("granularity")) and value not in GRANULARITIES:
-            self.fault(f"{at}.granularity", f"{shown(row['granularity'])} is not 1 or 8")
-        return value if value in GRANULARITIES else 1
+        value = self._get(row, "granularity", at)
+        if _is_number(value) and value in GRANULARITIES:
+            return int(value)
+        self._not(value, f"{at}.granularity", "1 or 8")
+        return 1
 
     def _ask(self, row: Mapping[str, Any], at: str, granularity: int) -> Ask:
+        self.only(row, at, ("min", "max", "suitability", "previous"))
         least, most = self._granules(row, "min", at, granularity), self._granules(row, "max", at, granularity)
         if least > most:
             self.fault(f"{at}.min", f"{least} is above max, {most}")
@@ -278,18 +313,27 @@ def _is_number(value: Any) -> bool:
     return abs(value) <= _LARGEST and not math.isnan(value)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
-        raise ValueError(f"the key {shown(twice)} is there twice in one object")
-    return found
-
-
-def _finite(name: str) -> Any:
-    raise ValueError(f"{name} is not a number")
+def _no_json(document: Any, twice: list[tuple[dict[str, Any], str]]) -> Iterator[Fault]:
+    """Where in the document keys are there twice, and numbers that are none."""
+    keys: dict[int, list[str]] = {}
+    for found, key in twice:
+        keys.setdefault(id(found), []).append(key)
+    waiting = [("$", document)]
+    while waiting:
+        at, value = waiting.pop()
+        if isinstance(value, dict):
+            for key in keys.get(id(value), ()):
+                yield Fault(f"{at}.{key}", "this key is there twice in one object")
+            waiting += reversed([(f"{at}.{key}", inner) for key, inner in value.items()])
+        elif isinstance(value, list):
+            waiting += reversed([(f"{at}[{place}]", inner) for place, inner in enumerate(value)])
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield Fault(at, f"{shown(value)} is not a number that JSON knows")
 
 
 _LARGEST = 10**15
+_OF_PROJECT = ("id", "tier", "score", "stage", "granularity", "max_total", "models", "pinned")
 _MISSING = object()
+_NOTHING: Mapping[str, Any] = {}
+"""In place of an object that is not there: what it lacks is no fault of its own."""
 _NO_RULES = Rules({}, TierOrder.WEIGHTED, ScoreWeight(0, 0), {}, 0)

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -41,11 +41,13 @@ class Command(FileCommand):
         parser.add_argument("--out", metavar="PLAN.json", type=Path, required=True)
         parser.add_argument("--explain", metavar="PROJECT", help="print what this project gets, and why")
         parser.add_argument(
-            "--seconds", type=float, help="give a greedy plan when the exact one takes longer than this"
+            "--seconds", type=_seconds, help="give a greedy plan when the exact one takes longer than this"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         document = document_of(options["instance"])
+        if _is_same(options["instance"], options["out"]):
+            raise CommandError(f"--out: {options['out']} is the instance itself", returncode=BAD_INPUT)
         plan, seconds = _solved(document, options["seconds"])
         explained = options["explain"]
         if explained and explained not in {share.project for share in plan.projects}:
@@ -59,10 +61,23 @@ def document_of(path: Path) -> Any:
     """The JSON of a file. Raises ``CommandError`` with exit code 2."""
     try:
         return parse(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: {error}", returncode=BAD_INPUT) from error
     except BadInput as error:
         raise CommandError(str(error), returncode=BAD_INPUT) from error
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{path}: {error}", returncode=BAD_INPUT) from error
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds >= 0:
+        raise ArgumentTypeError(f"{text} is not a number of seconds from 0")
+    return seconds
+
+
+def _is_same(instance: Path, out: Path) -> bool:
+    with suppress(OSError, ValueError):
+        return out.is_file() and out.samefile(instance)
+    return False
 
 
 def _solved(document: Any, limit: float | None) -> tuple[Plan, float]:
@@ -85,8 +100,8 @@ def _write(path: Path, text: str) -> None:
             return
         half.write_text(f"{text}\n", encoding="utf-8")
         half.replace(path)
-    except OSError as error:
-        with suppress(OSError):
+    except (OSError, ValueError) as error:
+        with suppress(OSError, ValueError):
             half.unlink()
         raise CommandError(f"--out: {error}", returncode=BAD_INPUT) from error
 

@@ -45,6 +45,14 @@ _H100 = ("projects", 0, "models", "h100")
 _FAULTS: list[tuple[Change, str, str]] = [
     (_set("schema", to="instance/2"), "$.schema", '"instance/2" is not "instance/1"'),
     (_drop("rules"), "$.rules", "missing"),
+    (_set("extra", to=1), "$.extra", "unknown; here may be schema, gpu_models, projects, rules"),
+    (_set("gpu_models", 0, "capcity", to=1), "$.gpu_models[0].capcity", "unknown"),
+    (_set("rules", "order", to="strict"), "$.rules.order", "unknown"),
+    (_set("rules", "score_weight", "offset", to=1), "$.rules.score_weight.offset", "unknown"),
+    (_set("projects", 0, "pined", to={"h100": 8}), "$.projects[0].pined", "unknown; here may be id"),
+    (_set("projects", 0, "granularity", to=True), "$.projects[0].granularity", "true is not 1 or 8"),
+    (_set("projects", 0, "score", to=1e16), "$.projects[0].score", "1e+16 is not a number from -1e+15 to 1e+15"),
+    (_set(*_H100, "mni", to=0), "$.projects[0].models.h100.mni", "unknown; here may be min"),
     (_set("rules", to=[]), "$.rules", "[] is not an object"),
     (_set("gpu_models", to={}), "$.gpu_models", "{} is not a list"),
     (_set("gpu_models", 0, to=7), "$.gpu_models[0]", "7 is not an object"),
@@ -107,6 +115,25 @@ def test_all_faults_are_named_at_once() -> None:
     assert len(str(refusal.value).splitlines()) == 2
 
 
+@pytest.mark.parametrize(
+    ("change", "paths"),
+    [
+        (_drop("rules", "score_weight"), ["$.rules.score_weight"]),
+        (_set("rules", "score_weight", to=[1]), ["$.rules.score_weight"]),
+        (_set("rules", "tier_weight", "mid", to=True), ["$.rules.tier_weight.mid"]),
+        (_set("rules", "score_weight", "base", to=None), ["$.rules.score_weight.base"]),
+        (_set("projects", 0, "granularity", to=-1), ["$.projects[0].granularity"]),
+        (_set(*_H100, to=8), ["$.projects[0].models.h100"]),
+    ],
+)
+def test_one_fault_is_not_said_again_for_what_follows_from_it(change: Change, paths: list[str]) -> None:
+    document = _good()
+    change(document)
+    with pytest.raises(BadInput) as refusal:
+        read(document)
+    assert [fault.path for fault in refusal.value.faults] == paths
+
+
 @pytest.mark.parametrize("document", [None, [], "instance/1", 3])
 def test_no_object_is_no_instance(document: Any) -> None:
     with pytest.raises(BadInput, match=r"\$: .* is not an object"):
@@ -117,8 +144,9 @@ def test_no_object_is_no_instance(document: Any) -> None:
     ("text", "said"),
     [
         ("{", "not JSON"),
-        ('{"a": 1, "a": 2}', 'the key "a" is there twice'),
-        ('{"a": NaN}', "NaN is not a number"),
+        ('{"a": [{"b": 1, "b": 2}]}', r"\$\.a\[0\]\.b: this key is there twice"),
+        ('{"a": [1, {"b": NaN}]}', r"\$\.a\[1\]\.b: NaN is not a number"),
+        ('{"a": -Infinity, "a": {"b": NaN}}', r"^\$\.a: this key is there twice.*\n\$\.a\.b: NaN is not a number"),
         ("[" * 100_000, "not JSON"),
     ],
 )
