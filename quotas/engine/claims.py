@@ -8,7 +8,8 @@
 Each is checked by raising the bound by up to K granules, K the number of models, and asking for what it then allows:
 nothing may be overloaded. All candidates ask at once, since each needs the whole of its own raise; where that does
 not go through, they ask in smaller parties, and who is stuck is left out. Of a model on which floors were cut, any
-more goes to these floors, so nothing is claimed of it.
+more goes to these floors, so nothing is claimed of it. Whose pins go beyond its request is not asked for its bounds:
+the pins may already give what a higher bound would.
 """
 
 from dataclasses import dataclass, field
@@ -59,6 +60,7 @@ class Checker:
         program = self.program
         is_full = np.zeros(program.projects, dtype=bool)
         is_full[asking.projects[asking.is_full]] = True
+        is_full &= ~program.is_beyond
         is_cut = program.is_cut[program.model] & (program.suitability > 0)
         totals = is_full & (program.by_project(is_cut.astype(float)) == 0)
         self.claims.total.update(self._by_total(totals, asking))

@@ -210,8 +210,8 @@ class _Reader(Taker):
 
     def _positive(self, parent: Mapping[str, Any], key: str, path: str) -> float:
         value = self.number(parent, key, path)
-        if _is_number(parent[key]) and value <= 0:
-            self.fault(f"{path}.{key}", f"{shown(value)} is not above 0")
+        if _is_number(parent[key]) and not _LEAST_WEIGHT <= value <= _MOST_WEIGHT:
+            self.fault(f"{path}.{key}", f"{shown(value)} is not from {_LEAST_WEIGHT} to {_MOST_WEIGHT:.0e}")
         return value
 
     def _project(self, row: Mapping[str, Any], at: str, rules: Rules, known: set[str]) -> Project:
@@ -249,8 +249,11 @@ class _Reader(Taker):
                 self.fault(
                     f"{at}.models.{name}.min", f'a floor of {ask.min} needs a tier with guarantee, not "{project.tier}"'
                 )
-        if self._is_weighable and project.tier in rules.tier_weight and rules.weight(project) <= 0:
-            self.fault(f"{at}.score", f"{shown(project.score)} gives a weight that is not above 0")
+        if self._is_weighable and project.tier in rules.tier_weight:
+            weight = rules.weight(project)
+            if not _LEAST_WEIGHT <= weight <= _MOST_WEIGHT:
+                limits = f"not from {_LEAST_WEIGHT} to {_MOST_WEIGHT:.0e}"
+                self.fault(f"{at}.score", f"{shown(project.score)} gives a weight of {shown(weight)}, {limits}")
 
     def _tier(self, row: Mapping[str, Any], at: str, rules: Rules) -> str:
         tier = self.text(row, "tier", at)
@@ -333,6 +336,8 @@ def _no_json(document: Any, twice: list[tuple[dict[str, Any], str]]) -> Iterator
 
 _LARGEST = 10**15
 _OF_PROJECT = ("id", "tier", "score", "stage", "granularity", "max_total", "models", "pinned")
+_LEAST_WEIGHT, _MOST_WEIGHT = 1e-6, 1e6
+"""Beyond them a level, which is counted per weight, is no number that a plan could hold."""
 _MISSING = object()
 _NOTHING: Mapping[str, Any] = {}
 """In place of an object that is not there: what it lacks is no fault of its own."""

@@ -77,14 +77,18 @@ class _Explained:
         yield from self._changed(place, project)
 
     def _fixed(self, place: int, project: Project) -> Iterator[Reason]:
-        """Pins, and floors that are all the project gets of a model."""
+        """Pins, floors that are cut, and floors that are all the project gets of a model."""
         program, shares = self.answer.program, self.answer.shares
         is_at_floor = shares.effective[place] <= self.floor[place] + _SEEN
         for pair in range(self.first[place], self.first[place + 1]):
             name, least = self._model(pair), int(program.least[pair])
             if name in project.pinned:
-                text = f"A director has set {name} to {project.pinned[name]} GPUs."
+                kept = f", of which {least} can be had" if least < project.pinned[name] else ""
+                text = f"A director has set {name} to {project.pinned[name]} GPUs{kept}."
                 yield Reason(Why.PINNED, text, name, {"gpus": project.pinned[name]})
+            elif least < project.models[name].min:
+                text = f"The floor of {project.models[name].min} GPUs of {name} is cut to {least}; others come first."
+                yield Reason(Why.FLOOR, text, name, {"gpus": least})
             elif least and (is_at_floor or self.answer.gpus[pair] <= least):
                 text = f"The floor of {least} GPUs of {name} is kept; the fair share would not give more."
                 yield Reason(Why.FLOOR, text, name, {"gpus": least})
@@ -92,6 +96,7 @@ class _Explained:
     def _held_back(self, place: int, project: Project) -> Iterator[Reason]:
         """What would give more."""
         found, claims = self.blocked_at.get(place), self.answer.shares.claims
+        yield from self._behind_floors(place, project)
         gain = self.answer.program.models * project.granularity
         if place in claims.total:
             text = f"The project's total of {project.max_total} GPUs is reached; a higher total would give more."
@@ -107,7 +112,19 @@ class _Explained:
                     f"{name} is used up at this level; one more GPU of it would raise the level of all who are held "
                     f"back with this project by {price:.3g}."
                 )
-                yield Reason(Why.CAPACITY, text, name, {"price": price})
+                yield Reason(Why.CAPACITY, text, name, {"price": _plain(price)})
+
+    def _behind_floors(self, place: int, project: Project) -> Iterator[Reason]:
+        """Models whose floors are cut: of these nothing can be promised, but that is why the project has so little."""
+        program = self.answer.program
+        if self.answer.shares.effective[place] >= program.full[place] - _SEEN:
+            return
+        for pair in range(self.first[place], self.first[place + 1]):
+            name = self._model(pair)
+            is_behind = program.is_cut[program.model[pair]] and program.most[pair] > program.least[pair]
+            if is_behind and program.suitability[pair] > 0 and program.least[pair] >= project.models[name].min:
+                text = f"Some floors of {name} could not be kept; what there is of it goes to floors first."
+                yield Reason(Why.FLOOR, text, name, {"gpus": int(program.least[pair])})
 
     def _changed(self, place: int, project: Project) -> Iterator[Reason]:
         """Where the whole GPUs differ from the exact share."""
@@ -118,12 +135,17 @@ class _Explained:
                 f"{(exact - entitled) * scale:.3g} effective GPUs less than the exact share, so that fewer GPUs move."
             )
             yield Reason(
-                Why.MOVEMENT, text, None, {"exact": float(exact) * scale, "entitlement": float(entitled) * scale}
+                Why.MOVEMENT, text, None, {"exact": _plain(exact * scale), "entitlement": _plain(entitled * scale)}
             )
         if self.effective[place] < entitled - _SEEN:
             short = float(entitled - self.effective[place]) * scale
             text = f"GPUs are given in steps of {project.granularity}; {short:.3g} effective GPUs are lost to that."
-            yield Reason(Why.GRANULARITY, text, None, {"granularity": project.granularity, "short": short})
+            yield Reason(Why.GRANULARITY, text, None, {"granularity": project.granularity, "short": _plain(short)})
 
     def _model(self, pair: int) -> str:
         return self.answer.instance.gpu_models[int(self.answer.program.model[pair])].name
+
+
+def _plain(value: float) -> float:
+    """To as many digits as the arithmetic has."""
+    return float(f"{value:.9g}")

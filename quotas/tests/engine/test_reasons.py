@@ -117,7 +117,40 @@ def test_of_a_model_with_cut_floors_nothing_is_promised() -> None:
     rows = [project("a", tier="high", models={"h100": ask(8, least=8)}), project("b", models={"h100": ask(8, least=8)})]
     plan = _plan(instance(rows, [model(capacity=10)]))
     assert plan.status == "infeasible_floors"
-    assert ("capacity", "h100") not in _kinds(plan, "b")
+    assert _kinds(plan, "b") == [("floor", "h100")]
+    assert "The floor of 8 GPUs of h100 is cut to 2" in _share(plan, "b").reasons[0].text
+
+
+def test_who_waits_behind_cut_floors_is_told() -> None:
+    """All of a model is gone to floors, and not even these are kept: one more GPU would not be this project's."""
+    rows = [project("a", tier="high", models={"h100": ask(8, least=8)}), project("b")]
+    plan = _plan(instance(rows, [model(capacity=4)]))
+    assert _kinds(plan, "b") == [("floor", "h100")]
+    assert "floors of h100 could not be kept" in _share(plan, "b").reasons[0].text
+
+
+def test_a_pin_that_cannot_be_kept_says_what_can_be_had() -> None:
+    plan = _plan(instance([project("a", pinned={"h100": 8})], [model(capacity=5)]))
+    assert "set h100 to 8 GPUs, of which 5 can be had." in _share(plan, "a").reasons[0].text
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_who_gets_less_than_it_asks_for_is_told_why(seed: int) -> None:
+    document = random_instance(seed, Shape(floors=0.6, supply=(0.05, 0.2)))
+    for share in _plan(document).projects:
+        assert share.reasons or share.summary.startswith("Its fair share is all"), share
+
+
+@pytest.mark.parametrize(
+    ("pinned", "changes"),
+    [({"h100": 12}, {}), ({"h100": 10}, {"max_total": 9, "models": {"h100": ask(10), "a100": ask(8)}})],
+)
+def test_a_bound_that_pins_go_beyond_promises_nothing(pinned: dict[str, int], changes: dict[str, Any]) -> None:
+    """A higher total would still be less than the pins; a higher maximum allows what the pin gives already."""
+    row = project("a", **{"models": {"h100": ask(8), "a100": ask(8)}, "pinned": pinned, **changes})
+    document = instance([row], [model(capacity=40), model("a100", 40)])
+    for reason in _share(_plan(document), "a").reasons:
+        assert reason.kind not in _RAISABLE, reason.text
 
 
 def test_reasons_are_data_with_one_sentence() -> None:
