@@ -126,7 +126,9 @@ class _Reader(Taker):
         seen: set[str] = set()
         rows = document.get(key)
         for index, row in enumerate(rows if isinstance(rows, list) else []):
-            name = shown([row.get(part) for part in names]) if isinstance(row, dict) else None
+            name = (
+                shown([row.get(part) for part in names]) if isinstance(row, dict) and set(names) <= set(row) else None
+            )
             if name in seen:
                 self.fault(f"$.{key}[{index}]", f"{name} is there twice")
             seen |= {name} if name else set()
@@ -139,7 +141,8 @@ class _Reader(Taker):
         value = self.text(document, "status", "$")
         if value in set(Status):
             return Status(value)
-        self.fault("$.status", f"{shown(value)} is not one of: {', '.join(Status)}")
+        if value:
+            self.fault("$.status", f"{shown(value)} is not one of: {', '.join(Status)}")
         return Status.OPTIMAL
 
     def _quotas(self, document: Any) -> dict[tuple[str, str], Given]:

@@ -37,8 +37,10 @@ class Command(FileCommand):
     help = "Solve an instance/1 file; write a plan/1 file. Exit 2 for bad input: one line per fault, nothing written."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("instance", metavar="IN.json", type=Path)
-        parser.add_argument("--out", metavar="PLAN.json", type=Path, required=True)
+        parser.add_argument("instance", metavar="IN.json", type=Path, help="what to solve, as instance/1")
+        parser.add_argument(
+            "--out", metavar="PLAN.json", type=Path, required=True, help="where the plan goes, whole or not at all"
+        )
         parser.add_argument("--explain", metavar="PROJECT", help="print what this project gets, and why")
         parser.add_argument(
             "--seconds", type=_seconds, help="give a greedy plan when the exact one takes longer than this"

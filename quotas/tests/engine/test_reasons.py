@@ -143,7 +143,10 @@ def test_who_gets_less_than_it_asks_for_is_told_why(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("pinned", "changes"),
-    [({"h100": 12}, {}), ({"h100": 10}, {"max_total": 9, "models": {"h100": ask(10), "a100": ask(8)}})],
+    [
+        ({"h100": 10}, {"max_total": 16, "models": {"h100": ask(8), "a100": ask(8, suitability=0.5)}}),
+        ({"h100": 10}, {"max_total": 9, "models": {"h100": ask(10), "a100": ask(8)}}),
+    ],
 )
 def test_a_bound_that_pins_go_beyond_promises_nothing(pinned: dict[str, int], changes: dict[str, Any]) -> None:
     """A higher total would still be less than the pins; a higher maximum allows what the pin gives already."""
