@@ -94,16 +94,20 @@ class _Explained:
                 yield Reason(Why.FLOOR, text, name, {"gpus": least})
 
     def _held_back(self, place: int, project: Project) -> Iterator[Reason]:
-        """What would give more."""
+        """What would give more.
+
+        Movement may have left a project more than its share; a higher bound of its own then promises nothing.
+        """
         found, claims = self.blocked_at.get(place), self.answer.shares.claims
         yield from self._behind_floors(place, project)
         gain = self.answer.program.models * project.granularity
-        if place in claims.total:
+        has_more = self.answer.moved.entitlement[place] > self.answer.shares.effective[place] + _SEEN
+        if place in claims.total and not has_more:
             text = f"The project's total of {project.max_total} GPUs is reached; a higher total would give more."
             yield Reason(Why.TOTAL_CAP, text, None, {"gpus": project.max_total, "raise_by": gain})
         for pair in range(self.first[place], self.first[place + 1]):
             name, most = self._model(pair), int(self.answer.program.most[pair])
-            if pair in claims.own and name not in project.pinned:
+            if pair in claims.own and name not in project.pinned and not has_more:
                 text = f"The request of at most {most} GPUs of {name} is reached; a higher one would give more."
                 yield Reason(Why.OWN_CAP, text, name, {"gpus": most, "raise_by": gain})
             if pair in claims.capacity and found is not None:

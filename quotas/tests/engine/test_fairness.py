@@ -205,6 +205,25 @@ def test_the_largest_counts_are_shared_to_the_gpu() -> None:
     assert max(row.gpus for row in plan.quotas) - min(row.gpus for row in plan.quotas) <= 1
 
 
+def test_the_whole_of_a_large_request_is_within_reach() -> None:
+    """What a project can attain at most is a sum, whose last digit may be beyond what can be given."""
+    names = ("h100", "a100", "l40s")
+    asked = [
+        (5_019_743, [(1_617_082, 1.04), (2_044_300, 1.36), (1_243_598, 0.93)]),
+        (3_160_985, [(1_221_940, 0.27), (2_286_887, 1.36), (1_421_947, 0.29)]),
+    ]
+    rows = [
+        project(
+            f"p{total}",
+            max_total=total,
+            models={name: ask(most, 0, worth) for name, (most, worth) in zip(names, parts, strict=True)},
+        )
+        for total, parts in asked
+    ]
+    plan = _plan(instance(rows, [model("h100", 4_494_727), model("a100", 7_234_220), model("l40s", 8_448_641)]))
+    assert plan.status == "optimal"
+
+
 @pytest.mark.parametrize("calls", range(4))
 def test_the_time_may_end_at_any_step(calls: int) -> None:
     document, asked = instance([project("a"), project("b")], [model(capacity=10)]), iter(range(99))

@@ -141,6 +141,19 @@ def test_who_gets_less_than_it_asks_for_is_told_why(seed: int) -> None:
         assert share.reasons or share.summary.startswith("Its fair share is all"), share
 
 
+def test_who_has_more_than_its_share_is_promised_nothing_for_a_higher_bound() -> None:
+    """It keeps an A100 that is not its by right, and could lose it when it may have more of the H100."""
+    rows = [
+        project("a", tier="high", max_total=10, models={"a100": ask(10)}),
+        project(
+            "b", max_total=1, models={"h100": ask(2, suitability=0.24), "a100": ask(2, suitability=1.39, previous=1)}
+        ),
+    ]
+    plan = _plan(instance(rows, [model(capacity=12), model("a100", 5)], tier_order="strict", churn_tolerance=0.2))
+    assert _share(plan, "b").entitlement > 1 > 0.24
+    assert not _RAISABLE & {reason.kind for reason in _share(plan, "b").reasons}
+
+
 @pytest.mark.parametrize(
     ("pinned", "changes"),
     [
