@@ -17,12 +17,12 @@ from quotas.engine.program import Flags, Floats, Ints, Program
 
 TOLERANCE = 1e-10
 """Of the solver, in GPUs: slack left on settled projects would leak to those who come later."""
-_LAST_DIGIT = 1e-14
-"""Relative; what a project can attain at most is else out of reach by the error of its sum."""
 NOTHING = 1e-8
 """An overload or price below this is none."""
 _STATUSES = (highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kUpper)
 _LOWER, _BASIC, _UPPER = range(3)
+_DUAL, _PRIMAL = 1, 4
+"""The solver's numbers for its two simplex methods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class OverloadProgram:
         """
         self.demand[projects] = effective
         count = len(projects)
-        above = effective * (1.0 - _LAST_DIGIT) - self.floor[projects]
+        above = effective - self.floor[projects]
         lower = np.where(above > TOLERANCE, above, -highspy.kHighsInf)
         self._bound_rows(projects, lower, np.full(count, highspy.kHighsInf))
 
@@ -87,6 +87,7 @@ class OverloadProgram:
         if self.is_late():
             raise OutOfTime
         run_to_optimum(self._solver)
+        self._solver.setOptionValue("simplex_strategy", _DUAL)
         self.solves += 1
         count = self.program.projects
         duals = np.array(self._solver.getSolution().row_dual)
@@ -97,7 +98,8 @@ class OverloadProgram:
         """Begin with the basis in which each project buys its demand at these prices: far fewer steps than from
         nothing.
 
-        It is feasible whatever the prices, so they change the way to the answer and never the answer.
+        It is feasible whatever the prices, so they change the way to the answer and never the answer. The primal
+        simplex goes on from there; later solves start from an optimum of other demands, which suits the dual one.
         """
         bought, marginal = self._purchase(prices)
         program, count = self.program, self.program.projects
@@ -113,6 +115,7 @@ class OverloadProgram:
         basis.row_status = [_STATUSES[status] for status in np.concatenate(rows).tolist()]
         basis.valid, basis.alien = True, False
         self._solver.setBasis(basis)
+        self._solver.setOptionValue("simplex_strategy", _PRIMAL)
 
     def _bound_rows(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         self._solver.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)  # type: ignore[attr-defined]
