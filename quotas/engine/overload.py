@@ -17,6 +17,8 @@ from quotas.engine.program import Flags, Floats, Ints, Program
 
 TOLERANCE = 1e-10
 """Of the solver, in GPUs: slack left on settled projects would leak to those who come later."""
+_LAST_DIGIT = 1e-14
+"""Relative; what a project can attain at most is else out of reach by the error of its sum."""
 NOTHING = 1e-8
 """An overload or price below this is none."""
 _STATUSES = (highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kUpper)
@@ -56,7 +58,7 @@ class OverloadProgram:
         """
         self.demand[projects] = effective
         count = len(projects)
-        above = effective - self.floor[projects]
+        above = effective * (1.0 - _LAST_DIGIT) - self.floor[projects]
         lower = np.where(above > TOLERANCE, above, -highspy.kHighsInf)
         self._bound_rows(projects, lower, np.full(count, highspy.kHighsInf))
 
