@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from quotas.engine.instance import SCHEMA, Ask, GpuModel, Instance, Project, Rules, ScoreWeight, TierOrder
@@ -13,6 +14,9 @@ from quotas.engine.instance import SCHEMA, Ask, GpuModel, Instance, Project, Rul
 GRANULARITIES = (1, 8)
 MOST_GPUS = 10**7
 """Bounds every count, so that sums stay exact in a float."""
+
+_ALIKE = 0.75
+"""How alike two keys are that are taken for one, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +135,12 @@ class Taker:
         return False
 
     def only(self, row: Mapping[str, Any], at: str, known: tuple[str, ...]) -> None:
-        """A key that nobody reads is a slip of the pen, such as a pin that would be lost without a word."""
+        """A key that is nearly one of these is a slip of the pen, such as a pin that would be lost without a word. Others
+        are somebody's notes: they are left alone.
+        """
         for key in row:
-            if key not in known:
-                self.fault(f"{at}.{key}", f"unknown; here may be {', '.join(known)}")
+            if key not in known and (meant := get_close_matches(key, known, n=1, cutoff=_ALIKE)):
+                self.fault(f"{at}.{key}", f'unknown; perhaps "{meant[0]}" is meant')
 
     def schema(self, document: Any, expected: str) -> bool:
         """Whether this is an object of that schema; a fault otherwise."""

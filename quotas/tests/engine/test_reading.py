@@ -45,14 +45,14 @@ _H100 = ("projects", 0, "models", "h100")
 _FAULTS: list[tuple[Change, str, str]] = [
     (_set("schema", to="instance/2"), "$.schema", '"instance/2" is not "instance/1"'),
     (_drop("rules"), "$.rules", "missing"),
-    (_set("extra", to=1), "$.extra", "unknown; here may be schema, gpu_models, projects, rules"),
+    (_set("project", to=[]), "$.project", 'unknown; perhaps "projects" is meant'),
     (_set("gpu_models", 0, "capcity", to=1), "$.gpu_models[0].capcity", "unknown"),
-    (_set("rules", "order", to="strict"), "$.rules.order", "unknown"),
-    (_set("rules", "score_weight", "offset", to=1), "$.rules.score_weight.offset", "unknown"),
-    (_set("projects", 0, "pined", to={"h100": 8}), "$.projects[0].pined", "unknown; here may be id"),
+    (_set("rules", "tier_oder", to="strict"), "$.rules.tier_oder", "unknown"),
+    (_set("rules", "score_weight", "slop", to=1), "$.rules.score_weight.slop", "unknown"),
+    (_set("projects", 0, "pined", to={"h100": 8}), "$.projects[0].pined", 'unknown; perhaps "pinned" is meant'),
     (_set("projects", 0, "granularity", to=True), "$.projects[0].granularity", "true is not 1 or 8"),
     (_set("projects", 0, "score", to=1e16), "$.projects[0].score", "1e+16 is not a number from -1e+15 to 1e+15"),
-    (_set(*_H100, "mni", to=0), "$.projects[0].models.h100.mni", "unknown; here may be min"),
+    (_set(*_H100, "prevous", to=0), "$.projects[0].models.h100.prevous", 'unknown; perhaps "previous" is meant'),
     (_set("rules", to=[]), "$.rules", "[] is not an object"),
     (_set("gpu_models", to={}), "$.gpu_models", "{} is not a list"),
     (_set("gpu_models", 0, to=7), "$.gpu_models[0]", "7 is not an object"),
@@ -164,3 +164,9 @@ def test_the_digest_is_of_the_content() -> None:
     other["projects"][0]["score"] = 51
     assert digest(document) == digest(shuffled) == digest(parse(json.dumps(document)))
     assert digest(other) != digest(document)
+
+
+def test_somebodys_notes_are_left_alone() -> None:
+    document = _good()
+    document["projects"][0]["title"] = "from the review of May"
+    assert read(document) == read(_good())
