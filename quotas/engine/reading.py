@@ -135,8 +135,8 @@ class Taker:
         return False
 
     def only(self, row: Mapping[str, Any], at: str, known: tuple[str, ...]) -> None:
-        """A key that is nearly one of these is a slip of the pen, such as a pin that would be lost without a word. Others
-        are somebody's notes: they are left alone.
+        """A key that is nearly one of these is a slip of the pen, such as a pin that would be lost without a word.
+        Others are somebody's notes: they are left alone.
         """
         for key in row:
             if key not in known and (meant := get_close_matches(key, known, n=1, cutoff=_ALIKE)):
