@@ -2,6 +2,7 @@
 
 - *capacity*: more of a model used up at a bottleneck goes first to who is blocked at the first bottleneck it is used
   up at.
+  (``latecomers.py`` asks for those who come later.)
 - *own maximum*, *total*: a project that has all its bounds allow, when the raised bound alone allows more of models
   that are not used up yet at its level. Who has a higher level, or a later turn, gives way to it.
 
@@ -19,7 +20,7 @@ import numpy as np
 from quotas.engine.overload import NOTHING, OverloadProgram
 from quotas.engine.program import Flags, Floats, Ints, Program
 
-_LITTLE = 1e-5
+LITTLE = 1e-5
 """Effective GPUs; what is asked for in addition where any more would do."""
 _PART = 0.99
 """Of a wish that is asked for: the rest is for the errors of the arithmetic."""
@@ -49,7 +50,7 @@ class Checker:
 
     def __init__(self, program: Program, lp: OverloadProgram, tolerance: float) -> None:
         self.program = program
-        self._slack = tolerance / max(1.0 - tolerance, _LITTLE)
+        self._slack = tolerance / max(1.0 - tolerance, LITTLE)
         self._granules = program.models * program.granularity
         self.lp = lp
         self.claims = Claims(used_up=set(np.flatnonzero(program.is_cut).tolist()))
@@ -73,8 +74,8 @@ class Checker:
         """Note of which used-up models more would help who is blocked."""
         program, priced = self.program, set(np.flatnonzero(prices > 0).tolist())
         more = np.zeros(program.projects)
-        more[blocked] = _LITTLE
-        has_room = program.attainable(self.lp.most)[asking.projects] >= asking.amount + _LITTLE
+        more[blocked] = LITTLE
+        has_room = program.attainable(self.lp.most)[asking.projects] >= asking.amount + LITTLE
         blocked = np.intersect1d(blocked, asking.projects[has_room])
         gain = np.maximum(0.0, program.models - program.lacking)
         for model in sorted(priced - self.claims.used_up):
@@ -115,7 +116,7 @@ class Checker:
 
         A bound is then raised by the part of K granules that allows just this: what it allows is concave in the raise.
         """
-        wish = np.full(self.program.projects, _LITTLE)
+        wish = np.full(self.program.projects, LITTLE)
         wish[asking.projects] += asking.amount * self._slack
         return wish
 

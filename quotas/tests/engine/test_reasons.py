@@ -1,6 +1,7 @@
 """What is said to give more gives more: the bound is raised by K granules, and the project's share rises."""
 
 import copy
+import random
 from collections import Counter
 from typing import Any
 
@@ -176,3 +177,54 @@ def test_reasons_are_data_with_one_sentence() -> None:
                 assert reason["kind"] in set(Why)
                 assert reason["text"].endswith(".")
             assert share.summary.endswith(".")
+
+
+def test_a_later_turn_is_told_that_more_of_the_model_would_reach_it() -> None:
+    rows = [project("a", tier="high"), project("b", models={"h100": ask(4)}, max_total=4)]
+    plan = _plan(instance(rows, [model(capacity=8)], tier_order="strict"))
+    assert _kinds(plan, "b") == [("capacity", "h100")]
+    rows[0] = project("a", tier="high", max_total=80, models={"h100": ask(80)})
+    plan = _plan(instance(rows, [model(capacity=8)], tier_order="strict"))
+    assert _kinds(plan, "b") == [("no_suitable_model", "h100")]
+    assert "no more of it is left" in _share(plan, "b").reasons[0].text
+
+
+def test_who_finds_a_model_used_up_at_a_lower_level_is_told() -> None:
+    """B has the A100 for itself and rises past A, who needs the H100: more of that is A's until it catches up."""
+    both = {"h100": ask(4), "a100": ask(2)}
+    rows = [project("a", max_total=16, models={"h100": ask(16)}), project("b", max_total=6, models=both)]
+    plan = _plan(instance(rows, [model(capacity=2), model("a100", 2)]))
+    assert _share(plan, "b").exact_level > _share(plan, "a").exact_level
+    assert _kinds(plan, "b") == [("no_suitable_model", "h100")]
+    plan = _plan(instance(rows, [model(capacity=5), model("a100", 2)]))
+    assert _kinds(plan, "b") == [("capacity", "h100")]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_nobody_below_its_request_is_without_a_reason(seed: int) -> None:
+    """Odd instances: hardly any capacity, whole models missing, floors and pins everywhere, tiers in strict turns."""
+    document = _odd(seed)
+    plan = _plan(document)
+    for share in plan.projects:
+        assert share.reasons or share.summary.startswith(("Its fair share is all", "It asks for nothing")), share
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_what_would_reach_who_comes_late_does(seed: int) -> None:
+    document = _odd(seed)
+    for share in _plan(document).projects:
+        for reason in (reason for reason in share.reasons if reason.kind is Why.CAPACITY):
+            after = _share(_plan(_raised(document, share.project, reason)), share.project)
+            assert after.exact_level > share.exact_level * (1 + 1e-9), f"{share.project}: {reason.text}"
+
+
+def _odd(seed: int) -> dict[str, Any]:
+    chance = random.Random(seed)
+    shape = Shape((2, 14), (1, 5), chance.choice((0.0, 0.3, 0.8)), chance.choice((0.0, 0.3)), (0.05, 0.3, 1.0))
+    document = random_instance(seed, shape)
+    document["rules"]["tier_order"] = chance.choice(("strict", "strict", "weighted"))
+    document["rules"]["guarantee"]["low"] = True
+    for part in document["gpu_models"]:
+        if chance.random() < 0.2:
+            part["capacity"] = chance.randint(0, 3)
+    return document
