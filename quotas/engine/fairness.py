@@ -18,7 +18,7 @@ import numpy as np
 
 from quotas.engine.claims import Asking, Checker, Claims
 from quotas.engine.demand import SAME, Demand
-from quotas.engine.latecomers import Exhausted, Latecomers
+from quotas.engine.latecomers import Barrier, Latecomers
 from quotas.engine.overload import NOTHING, Overload, OverloadProgram
 from quotas.engine.program import Floats, Ints, Program
 
@@ -88,7 +88,7 @@ class _Water:
     lp: OverloadProgram
     tolerance: float
     found: list[Bottleneck] = field(default_factory=list)
-    exhausted: dict[int, Exhausted] = field(default_factory=dict)
+    barriers: list[Barrier] = field(default_factory=list)
     amount: Floats = field(init=False)
     attainable: Floats = field(init=False)
     prices: Floats = field(init=False)
@@ -104,7 +104,7 @@ class _Water:
         free = np.flatnonzero((self.program.turn == turn) & (self.program.full > 0))
         while len(free):
             free = self._rise(turn, free)
-        Latecomers(self.program, self.lp, self.checker.claims, turn, self.amount).note(self.exhausted)
+        Latecomers(self.program, self.lp, self.checker.claims, turn, self.amount).note(self.barriers)
         self.lp.ask(np.arange(self.program.projects), self.amount)
 
     def _rise(self, turn: int, free: Ints) -> Ints:
@@ -120,9 +120,8 @@ class _Water:
         growth = demand.growth(level)
         is_settled = (dual.marginal[free] > NOTHING) & (demand.rate * level >= demand.floor - NOTHING)
         slope = float(dual.marginal[free] @ growth)
-        per_level = 1.0 / slope if slope > 0 else 0.0
-        raised = dual.prices * per_level
-        self._exhaust(asking.projects, dual.marginal[free] * per_level, raised)
+        raised = dual.prices / slope if slope > 0 else np.zeros_like(dual.prices)
+        self.barriers.append(Barrier(0.0, dual.prices, free, self.amount[free], dual.marginal[free]))
         blocked = free[is_settled & (growth > 0)]
         self.checker.blocked(Asking(free, self.amount[free], asking.is_full), blocked, raised)
         self.found.append(Bottleneck(turn, level, raised, blocked))
@@ -130,11 +129,6 @@ class _Water:
         self._close(np.flatnonzero(dual.prices > NOTHING), rest, turn)
         self.lp.ask(free, self.amount[free])
         return rest
-
-    def _exhaust(self, projects: Ints, cost: Floats, prices: Floats) -> None:
-        for model in np.flatnonzero(prices > 0).tolist():
-            found = Exhausted(float(prices[model]), projects, self.amount[projects], cost)
-            self.exhausted.setdefault(model, found)
 
     def _demand(self, projects: Ints) -> Demand:
         rate = self.program.full[projects] * self.program.weight[projects]

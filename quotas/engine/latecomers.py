@@ -20,17 +20,20 @@ _LESS = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Exhausted:
-    """The bottleneck that used a model up: the model's price there, the projects that rose, what each had, and what
-    one more effective unit costs each.
-
-    At these prices what they are to have more costs no more than the new GPUs are worth, or there is no way to it.
+class Barrier:
+    """What the prices of one solve show of all others: when these projects want other amounts, the overload is at
+    least ``overload`` and what the difference costs, less the worth of the new GPUs.
     """
 
-    price: float
+    overload: float
+    prices: Floats
     projects: Ints
     amount: Floats
     cost: Floats
+
+    def bars(self, wanted: Floats, model: int, gain: float) -> bool:
+        least = self.overload + float(self.cost @ (wanted[self.projects] - self.amount))
+        return least > self.prices[model] * gain + NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +46,10 @@ class Latecomers:
     turn: int
     amount: Floats
 
-    def note(self, exhausted: dict[int, Exhausted]) -> None:
-        """Add to the claims each pair whose project more of the model would reach."""
+    def note(self, barriers: list[Barrier]) -> None:
+        """Add to the claims each pair whose project more of the model would reach. ``barriers`` grow by what is tried:
+        they save most of the solves.
+        """
         program = self.program
         late = (program.turn == self.turn) & (program.full > 0) & (self.amount < program.full * (1 - _LESS))
         told = [*self.claims.total, *program.project[[*self.claims.own, *self.claims.capacity]].tolist()]
@@ -54,42 +59,42 @@ class Latecomers:
         if not late.any():
             return
         self.lp.set_maxima(closed, program.most[closed])
-        for model, found in exhausted.items():
+        for model in sorted(self.claims.used_up):
             wants = (program.model == model) & late[program.project] & (program.suitability > 0)
             pairs = np.flatnonzero(wants & (program.most > program.least) & ~program.is_cut[program.model])
-            self.claims.capacity.update(pairs[self._reached(program.project[pairs], model, found)].tolist())
+            self.claims.capacity.update(pairs[self._reached(program.project[pairs], model, barriers)].tolist())
         self.lp.set_maxima(closed, self.lp.most[closed])
 
-    def _reached(self, projects: Ints, model: int, found: Exhausted) -> Ints:
+    def _reached(self, projects: Ints, model: int, barriers: list[Barrier]) -> Ints:
         """Places of those that more of the model reaches. The higher half is given up until the rest goes through."""
         program = self.program
         level = self.amount[projects] / (program.full * program.weight)[projects]
         places = np.argsort(level, kind="stable")
         while len(places):
             gain = program.models * program.granularity[projects[places]].min() - program.lacking[model]
-            if gain > 0 and self._goes_through(projects[places], float(level[places[-1]]), model, float(gain), found):
-                break
+            wanted = self._wanted(projects[places], float(level[places[-1]]))
+            if gain > 0 and not any(barrier.bars(wanted, model, gain) for barrier in barriers):
+                barriers.append(self._tried(wanted, model, float(gain)))
+                if not barriers[-1].bars(wanted, model, gain):
+                    break
             places = places[: len(places) // 2]
         return places
 
-    def _goes_through(self, party: Ints, level: float, model: int, gain: float, found: Exhausted) -> bool:
-        program = self.program
-        wanted = self._demand(level)
-        if found.cost @ (wanted[found.projects] - found.amount) > found.price * gain:
-            return False  # without asking the solver, which takes far longer
-        wanted[party] = np.minimum(wanted[party], self._reach()[party] - LITTLE) + LITTLE
-        everybody = np.arange(program.projects)
+    def _tried(self, wanted: Floats, model: int, gain: float) -> Barrier:
+        """What the solver says of these amounts, with that much more of the model."""
+        program, everybody = self.program, np.arange(self.program.projects)
         self.lp.set_usable(program.usable + np.where(np.arange(program.models) == model, gain, 0.0))
         self.lp.ask(everybody, wanted)
-        is_enough = self.lp.solve().amount <= NOTHING
+        dual = self.lp.solve()
         self.lp.set_usable(program.usable)
-        return is_enough
+        return Barrier(dual.amount + float(dual.prices[model]) * gain, dual.prices, everybody, wanted, dual.marginal)
 
-    def _demand(self, level: float) -> Floats:
-        """All for earlier turns, this level for ours, the floors for later ones."""
+    def _wanted(self, party: Ints, level: float) -> Floats:
+        """All for earlier turns, this level for ours and a little more for the party, the floors for later ones."""
         program, most = self.program, self._reach()
-        ours = np.clip(program.full * program.weight * level, self.lp.floor, most)
-        return np.where(program.turn < self.turn, most, np.where(program.turn == self.turn, ours, self.lp.floor))
+        wanted = np.clip(program.full * program.weight * level, self.lp.floor, most)
+        wanted[party] = np.minimum(wanted[party], most[party] - LITTLE) + LITTLE
+        return np.where(program.turn < self.turn, most, np.where(program.turn == self.turn, wanted, self.lp.floor))
 
     def _reach(self) -> Floats:
         """What each could have if nobody else were there."""
