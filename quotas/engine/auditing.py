@@ -370,11 +370,12 @@ def _kept_floors(instance: Instance) -> Iterator[tuple[tuple[str, str], int]]:
         project.id: (-instance.rules.tier_weight[project.tier], -project.score, project.id)
         for project in instance.projects
     }
+    places = {model.name: place for place, model in enumerate(instance.gpu_models)}
     for model in instance.gpu_models:
         asked = [
             (name not in project.pinned, rank[project.id], project, wanted)
             for project in instance.projects
-            for name, wanted in _own_floors(project)
+            for name, wanted in _own_floors(project, places)
             if name == model.name
         ]
         left = model.usable
@@ -384,9 +385,9 @@ def _kept_floors(instance: Instance) -> Iterator[tuple[tuple[str, str], int]]:
             yield (project.id, model.name), kept
 
 
-def _own_floors(project: Project) -> Iterator[tuple[str, int]]:
+def _own_floors(project: Project, places: dict[str, int]) -> Iterator[tuple[str, int]]:
     room = project.max_total - sum(project.pinned.values())
-    for name, ask in sorted(project.models.items(), key=lambda item: (-item[1].suitability, item[0])):
+    for name, ask in sorted(project.models.items(), key=lambda item: (-item[1].suitability, places[item[0]])):
         if name in project.pinned:
             yield name, project.pinned[name]
         else:

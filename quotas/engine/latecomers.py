@@ -33,7 +33,7 @@ class Barrier:
 
     def bars(self, wanted: Floats, model: int, gain: float) -> bool:
         least = self.overload + float(self.cost @ (wanted[self.projects] - self.amount))
-        return least > self.prices[model] * gain + NOTHING
+        return bool(least > self.prices[model] * gain + NOTHING)
 
 
 @dataclass(frozen=True, slots=True)

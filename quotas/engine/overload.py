@@ -14,6 +14,7 @@ import numpy as np
 
 from quotas.engine.errors import OutOfTime, Unsolved
 from quotas.engine.program import Flags, Floats, Ints, Program
+from quotas.engine.purchase import Purchase, unit_prices
 
 TOLERANCE = 1e-10
 """Of the solver, in GPUs: slack left on settled projects would leak to those who come later."""
@@ -129,29 +130,20 @@ class OverloadProgram:
         Who would need more GPUs than its total buys by suitability instead, which needs the fewest.
         """
         program = self.program
-        useful = (program.suitability > 0) & (self.most > program.least)
-        worth = np.where(useful, program.suitability, 1.0)
-        cheapest = np.where(useful, prices[program.model] / worth, np.inf)
-        fewest = np.where(useful, -program.suitability, np.inf)
-        bought, marginal = self._buy(cheapest, useful)
+        cheapest = unit_prices(program, self.most, prices)
+        fewest = np.where(np.isfinite(cheapest), -program.suitability, np.inf)
+        bought, marginal = self._buy(cheapest)
         room = program.total - program.by_project(program.least)
         is_over = (program.by_project(bought) > room + NOTHING)[program.project]
-        frugal, frugal_marginal = self._buy(fewest, useful)
+        frugal, frugal_marginal = self._buy(fewest)
         return np.where(is_over, frugal, bought), np.where(is_over, frugal_marginal, marginal)
 
-    def _buy(self, rank: Floats, useful: Flags) -> tuple[Floats, Flags]:
-        program = self.program
-        order = np.lexsort((np.arange(program.pairs), rank, program.project))
-        project, worth = program.project[order], program.suitability[order]
-        effective = np.where(useful, program.suitability * (self.most - program.least), 0.0)[order]
-        need = np.maximum(0.0, self.demand - self.floor)[project]
-        taken = np.clip(need - program.before(effective, order), 0.0, effective)
-        takes = taken > TOLERANCE
-        goes_on = np.append((project[1:] == project[:-1]) & takes[1:], False)
-        bought, marginal = np.zeros(program.pairs), np.zeros(program.pairs, dtype=bool)
-        bought[order] = np.where(takes, taken / np.where(worth > 0, worth, 1.0), 0.0)
-        marginal[order] = takes & ~goes_on[: len(takes)]
-        return bought, marginal
+    def _buy(self, rank: Floats) -> tuple[Floats, Flags]:
+        purchase = Purchase.of(self.program, self.most, rank)
+        bought = purchase.bought(np.maximum(0.0, self.demand - self.floor))
+        is_bought = bought > TOLERANCE
+        worth = np.where(is_bought, self.program.suitability, 1.0)
+        return np.where(is_bought, bought / worth, 0.0), purchase.last(is_bought)
 
     def _model(self) -> highspy.HighsLp:
         program, inf = self.program, highspy.kHighsInf

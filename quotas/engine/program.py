@@ -1,7 +1,7 @@
 """The instance as arrays: one entry a *pair* of project and model, sorted by project, best suitability first."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -123,11 +123,11 @@ def program_of(instance: Instance, bounds: Bounds) -> Program:
     )
 
 
-def _pairs(instance: Instance) -> Any:
+def _pairs(instance: Instance) -> Iterator[tuple[int, int]]:
+    """Places of project and model."""
     index = {model.name: place for place, model in enumerate(instance.gpu_models)}
     for place, project in enumerate(instance.projects):
-        asked = [(-ask.suitability, index[name]) for name, ask in project.models.items()]
-        yield from ((place, model) for _worth, model in sorted(asked))
+        yield from ((place, index[name]) for name in instance.best_first(project))
 
 
 def _best(project: Ints, values: Floats, count: int) -> Floats:
@@ -164,5 +164,5 @@ def _turns(instance: Instance) -> Ints:
     return np.array([places[key] for key in keys], dtype=np.intp)
 
 
-def _floats(values: list[Any]) -> Floats:
+def _floats(values: Sequence[float]) -> Floats:
     return np.array(values, dtype=float)

@@ -205,6 +205,18 @@ def test_the_largest_counts_are_shared_to_the_gpu() -> None:
     assert max(row.gpus for row in plan.quotas) - min(row.gpus for row in plan.quotas) <= 1
 
 
+def test_small_levels_keep_their_digits() -> None:
+    """Three GPUs for a million asked for: a level of 1e-6, which the audit multiplies by the request again."""
+    rows = [
+        project(name, max_total=most, models={"h100": ask(most)}) for name, most in (("a", 658_400), ("b", 717_160))
+    ]
+    document = instance(rows, [model(capacity=3), model("a100", 9)])
+    plan = _plan(document)
+    level = 3 / (658_400 + 717_160)
+    assert [share.exact_level for share in plan.projects] == pytest.approx([level, level], rel=1e-9)
+    assert audit(document, plan.document(seconds=0)) == []
+
+
 def test_the_whole_of_a_large_request_is_within_reach() -> None:
     """What a project can attain at most is a sum, whose last digit may be beyond what can be given."""
     names = ("h100", "a100", "l40s")
