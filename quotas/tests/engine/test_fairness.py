@@ -262,3 +262,9 @@ def test_numbers_that_defeat_the_solver_give_a_greedy_plan(monkeypatch: pytest.M
     plan = _plan(document)
     assert plan.status == "feasible"
     assert audit(document, plan.document(seconds=0)) == []
+
+
+def test_where_nobody_can_use_anything_a_greedy_plan_has_no_gap() -> None:
+    row = project("a", models={"h100": ask(8, suitability=0.0)})
+    plan = solve(read(instance([row])), is_late=lambda: True).plan
+    assert (plan.status, plan.gap) == ("feasible", 0.0)
