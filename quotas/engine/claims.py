@@ -103,7 +103,9 @@ class Checker:
         program, most = self.program, self.lp.most
         granules = self._granules[program.project]
         gain = program.attainable(np.where(may, most + granules, most)) - program.attainable(most)
-        wish = self._wish(asking)
+        worth = np.ones(program.projects)  # a model of which it may have none yet can be far better than all others
+        np.maximum.at(worth, program.project[may], program.suitability[may])
+        wish = self._wish(asking) + LITTLE * (worth - 1.0)
         pairs = np.flatnonzero(may & (gain > wish)[program.project])
         projects = program.project[pairs]
         self.lp.set_maxima(pairs, most[pairs] + granules[pairs] * wish[projects] / gain[projects])

@@ -228,3 +228,12 @@ def _odd(seed: int) -> dict[str, Any]:
         if chance.random() < 0.2:
             part["capacity"] = chance.randint(0, 3)
     return document
+
+
+def test_of_a_far_better_model_that_there_is_none_of_nothing_is_promised() -> None:
+    """The little that is asked for on trial is then next to nothing in GPUs of that model, but there is none."""
+    models = {"h100": ask(1, suitability=0.001), "a100": ask(0)}
+    document = instance([project("a", tier="high", max_total=1, models=models)], [model(), model("a100", 0)])
+    assert not _RAISABLE & {reason.kind for reason in _share(_plan(document), "a").reasons}
+    document["gpu_models"][1]["capacity"] = 4
+    assert _kinds(_plan(document), "a") == [("own_cap", "a100")]
