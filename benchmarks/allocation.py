@@ -1,15 +1,22 @@
-"""What a plan costs: ``python -m benchmarks.allocation [--runs 5] [--large]`` prints one JSON line per instance.
+"""What a plan costs: ``python -m benchmarks.allocation [--runs 5] [--large] [--kind grown|random]`` prints one JSON
+line per instance.
 
-Instances are random and fixed by their seed. ``plain_lp`` is one linear programme that only maximises the lowest
-level: the floor of any way to an exact plan that uses a linear programme at all. Times are medians of CPU seconds of
-this process.
+Two kinds, both fixed by their seed. ``grown`` are the two published random instances, and larger ones that are drawn
+from the projects of the second: new ids and scores, suitabilities up to a tenth higher or lower, capacities in
+proportion. ``random`` are those of the solver's tests, which are harder: most models run out one after the other, so
+there are more bottlenecks, in several turns. ``plain_lp`` is one linear programme that only maximises the lowest level:
+the floor of any way to an exact plan that uses a linear programme at all. Times are medians of CPU seconds of this
+process; of ten thousand projects it is one run.
 """
 
 import argparse
+import copy
 import json
+import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,27 +33,59 @@ from quotas.engine.solving import Solved, solve
 from quotas.tests.engine.instances import Shape, random_instance
 
 SIZES = ((300, 5), (1000, 5), (3000, 5), (10_000, 8))
+LARGE = 3000
 SEEDS = (0, 1, 2)
+PUBLISHED = Path(__file__).parents[1] / "quotas" / "tests" / "data" / "instances"
+
+Document = dict[str, Any]
 
 
-def _shape(projects: int, models: int) -> Shape:
-    return Shape((projects, projects), (models, models), 0.02, 0.005, (0.5, 0.8), (0.05,), 0.4)
+def documents(kind: str, projects: int, models: int) -> Iterator[tuple[int, Document]]:
+    """The instances of this kind and size, each with its seed."""
+    if kind == "random":
+        shape = Shape((projects, projects), (models, models), 0.02, 0.005, (0.5, 0.8), (0.05,), 0.4)
+        yield from ((seed, random_instance(seed, shape)) for seed in SEEDS)
+    elif projects < LARGE:
+        yield 0, _published(f"random-{projects}x{models}")
+    else:
+        yield from ((seed, grown(_published("random-1000x5"), projects, models, seed)) for seed in SEEDS)
 
 
-def measure(projects: int, models: int, seed: int, runs: int) -> dict[str, Any]:
-    document = random_instance(seed, _shape(projects, models))
-    instance = read(document)
+def _published(name: str) -> Document:
+    document: Document = json.loads((PUBLISHED / f"{name}.instance.json").read_text())
+    return document
+
+
+def grown(document: Document, projects: int, models: int, seed: int) -> Document:
+    """An instance of the same kind: projects drawn again and again, the first models doubled for more of them."""
+    chance, grown = random.Random(seed), copy.deepcopy(document)
+    parts = grown["gpu_models"]
+    share = projects / len(grown["projects"]) * len(parts) / models
+    parts += [{**part, "name": f"{part['name']}-2"} for part in parts[: models - len(parts)]]
+    for part in parts:
+        part.update(capacity=int(part["capacity"] * share) // 8 * 8, reserve=int(part["reserve"] * share))
+    doubled = {part["name"].removesuffix("-2") for part in parts if part["name"].endswith("-2")}
+    grown["projects"] = [_drawn(document["projects"], doubled, chance, place) for place in range(projects)]
+    return grown
+
+
+def _drawn(rows: list[Document], doubled: set[str], chance: random.Random, place: int) -> Document:
+    row = copy.deepcopy(chance.choice(rows))
+    asks = {}
+    for name, ask in row["models"].items():
+        ask["suitability"] = round(ask["suitability"] * chance.uniform(0.9, 1.1), 3)
+        asks[f"{name}-2" if name in doubled and chance.random() < 0.5 else name] = ask
+    return {**row, "id": f"g{place:05d}", "score": round(chance.uniform(0, 100), 1), "models": asks}
+
+
+def measure(document: Document, runs: int) -> dict[str, Any]:
+    instance, changed = read(document), read(_with_another_tier(document))
     cold, wall, solved = _timed(lambda: solve(instance, sha256=digest(document)), runs)
-    document["projects"][0]["tier"] = "high" if document["projects"][0]["tier"] == "mid" else "mid"
-    changed = read(document)
     warm, _wall, _again = _timed(lambda: solve(changed, warm=solved.warm), runs)
     program = program_of(instance, bounds_of(instance))
-    shares, _wall, found = _timed(lambda: _shares(program), runs)
+    shares, _wall, found = _timed(lambda: _shares(program), 1)
     plain, _wall, _level = _timed(lambda: _lowest_level(program), 1)
     return {
-        "projects": projects,
-        "models": models,
-        "seed": seed,
         "cold_cpu_s": cold,
         "cold_wall_s": wall,
         "warm_cpu_s": warm,
@@ -54,13 +93,19 @@ def measure(projects: int, models: int, seed: int, runs: int) -> dict[str, Any]:
         "plain_lp_cpu_s": plain,
         "solves": found.solves,
         "bottlenecks": len(found.bottlenecks),
-        **_quality(instance, document, solved, seed, (projects, models)),
+        **_quality(document, instance, solved),
     }
 
 
-def _quality(instance: Instance, _changed: Any, solved: Solved, seed: int, size: tuple[int, int]) -> dict[str, Any]:
+def _with_another_tier(document: Document) -> Document:
+    changed = copy.deepcopy(document)
+    row = changed["projects"][0]
+    row["tier"] = "high" if row["tier"] == "mid" else "mid"
+    return changed
+
+
+def _quality(document: Document, instance: Instance, solved: Solved) -> dict[str, Any]:
     plan = solved.plan
-    document = random_instance(seed, _shape(*size))
     granule = {project.id: project.granularity for project in instance.projects}
     short = [(share.entitlement - share.effective) / granule[share.project] for share in plan.projects]
     return {
@@ -119,10 +164,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--large", action="store_true", help="the sizes of 3,000 and 10,000 projects, too")
+    parser.add_argument("--kind", choices=("grown", "random"), help="only instances of this kind")
     options = parser.parse_args()
-    for projects, models in SIZES if options.large else SIZES[:2]:
-        for seed in SEEDS:
-            print(json.dumps(measure(projects, models, seed, options.runs)), flush=True)
+    for kind in [options.kind] if options.kind else ["grown", "random"]:
+        for projects, models in SIZES if options.large else SIZES[:2]:
+            for seed, document in documents(kind, projects, models):
+                found = measure(document, options.runs if projects <= LARGE else 1)
+                what = {"kind": kind, "projects": projects, "models": models, "seed": seed}
+                print(json.dumps({**what, **found}), flush=True)
 
 
 if __name__ == "__main__":

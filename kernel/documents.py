@@ -2,13 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import Any
 
 LARGEST_COUNT = 10**7
 """Bounds every count, so that sums stay exact in a float."""
+_ALIKE = 0.75
+"""How alike two keys are that are taken for one, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +37,27 @@ class BadInput(ValueError):
 
 def parse(text: str, *, is_exact: bool = False) -> Any:
     """JSON as it is meant: no key twice, no NaN; ``is_exact``: fractions as decimals. Raises ``BadInput``."""
+    twice: list[tuple[dict[str, Any], str]] = []
+    constants: list[str] = []
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice.extend((found, key) for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        return found
+
+    def constant(name: str) -> Any:
+        constants.append(name)
+        return float(name)
+
     fraction = Decimal if is_exact else float
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_finite, parse_float=fraction)
+        document = json.loads(text, object_pairs_hook=once, parse_constant=constant, parse_float=fraction)
     except (ValueError, RecursionError) as error:
         raise BadInput([Fault("$", f"not JSON: {error}")]) from error
+    if twice or constants:
+        raise BadInput(list(_no_json(document, twice)))
+    return document
 
 
 def digest(document: Any) -> str:
@@ -59,7 +80,7 @@ class Taker:
         if isinstance(value, dict):
             return value
         self._not(value, f"{path}.{key}", "an object")
-        return {}
+        return _NOTHING
 
     def rows(self, parent: Mapping[str, Any], key: str, path: str) -> list[tuple[str, Mapping[str, Any]]]:
         """The objects of a list, each with its path."""
@@ -92,7 +113,7 @@ class Taker:
         value = self._get(parent, key, path)
         if is_number(value):
             return float(value)
-        self._not(value, f"{path}.{key}", "a number")
+        self._not(value, f"{path}.{key}", f"a number from {-_LARGEST:.0e} to {_LARGEST:.0e}")
         return 0.0
 
     def flag(self, parent: Mapping[str, Any], key: str, path: str) -> bool:
@@ -101,6 +122,14 @@ class Taker:
             return value
         self._not(value, f"{path}.{key}", "true or false")
         return False
+
+    def only(self, row: Mapping[str, Any], at: str, known: tuple[str, ...]) -> None:
+        """A key that is nearly one of these is a slip of the pen, such as a pin that would be lost without a word.
+        Others are somebody's notes: they are left alone.
+        """
+        for key in row:
+            if key not in known and (meant := get_close_matches(key, known, n=1, cutoff=_ALIKE)):
+                self.fault(f"{at}.{key}", f'unknown; perhaps "{meant[0]}" is meant')
 
     def schema(self, document: Any, expected: str) -> bool:
         """Whether this is an object of that schema; a fault otherwise."""
@@ -112,10 +141,11 @@ class Taker:
         return True
 
     def _get(self, parent: Mapping[str, Any], key: str, path: str) -> Any:
-        if key not in parent:
+        if key in parent:
+            return parent[key]
+        if parent is not _NOTHING:
             self.fault(f"{path}.{key}", "missing")
-            return _MISSING
-        return parent[key]
+        return _MISSING
 
     def _not(self, value: Any, path: str, wanted: str) -> None:
         if value is not _MISSING:
@@ -146,17 +176,25 @@ def is_number(value: Any) -> bool:
     return -_LARGEST <= value <= _LARGEST
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
-        raise ValueError(f"the key {shown(twice)} is there twice in one object")
-    return found
-
-
-def _finite(name: str) -> Any:
-    raise ValueError(f"{name} is not a number")
+def _no_json(document: Any, twice: list[tuple[dict[str, Any], str]]) -> Iterator[Fault]:
+    """Where in the document keys are there twice, and numbers that are none."""
+    keys: dict[int, list[str]] = {}
+    for found, key in twice:
+        keys.setdefault(id(found), []).append(key)
+    waiting = [("$", document)]
+    while waiting:
+        at, value = waiting.pop()
+        if isinstance(value, dict):
+            for key in keys.get(id(value), ()):
+                yield Fault(f"{at}.{key}", "this key is there twice in one object")
+            waiting += reversed([(f"{at}.{key}", inner) for key, inner in value.items()])
+        elif isinstance(value, list):
+            waiting += reversed([(f"{at}[{place}]", inner) for place, inner in enumerate(value)])
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield Fault(at, f"{shown(value)} is not a number that JSON knows")
 
 
 _LARGEST = 10**15
 _MISSING = object()
+_NOTHING: Mapping[str, Any] = {}
+"""In place of an object that is not there: what it lacks is no fault of its own."""

@@ -32,10 +32,17 @@ def document_of(path: Path, *, is_exact: bool = False) -> Any:
     """The JSON of a file; ``is_exact``: fractions as decimals. Raises ``CommandError`` with exit code 2."""
     try:
         return parse(path.read_text(encoding="utf-8"), is_exact=is_exact)
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: {error}", returncode=BAD_INPUT) from error
     except BadInput as error:
         raise CommandError(str(error), returncode=BAD_INPUT) from error
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{path}: {error}", returncode=BAD_INPUT) from error
+
+
+def spare_input(source: Path, out: Path) -> None:
+    """Refuse to write over what was read. Raises ``CommandError`` with exit code 2."""
+    with suppress(OSError, ValueError):
+        if out.is_file() and out.samefile(source):
+            raise CommandError(f"--out: {out} is the input itself", returncode=BAD_INPUT)
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -47,7 +54,7 @@ def write_whole(path: Path, text: str) -> None:
             return
         half.write_text(f"{text}\n", encoding="utf-8")
         half.replace(path)
-    except OSError as error:
-        with suppress(OSError):
+    except (OSError, ValueError) as error:
+        with suppress(OSError, ValueError):
             half.unlink()
         raise CommandError(f"--out: {error}", returncode=BAD_INPUT) from error

@@ -127,7 +127,9 @@ class _Reader(Taker):
         seen: set[str] = set()
         rows = document.get(key)
         for index, row in enumerate(rows if isinstance(rows, list) else []):
-            name = shown([row.get(part) for part in names]) if isinstance(row, dict) else None
+            name = (
+                shown([row.get(part) for part in names]) if isinstance(row, dict) and set(names) <= set(row) else None
+            )
             if name in seen:
                 self.fault(f"$.{key}[{index}]", f"{name} is there twice")
             seen |= {name} if name else set()
@@ -140,7 +142,8 @@ class _Reader(Taker):
         value = self.text(document, "status", "$")
         if value in set(Status):
             return Status(value)
-        self.fault("$.status", f"{shown(value)} is not one of: {', '.join(Status)}")
+        if value:
+            self.fault("$.status", f"{shown(value)} is not one of: {', '.join(Status)}")
         return Status.OPTIMAL
 
     def _quotas(self, document: Any) -> dict[tuple[str, str], Given]:
@@ -368,11 +371,12 @@ def _kept_floors(instance: Instance) -> Iterator[tuple[tuple[str, str], int]]:
         project.id: (-instance.rules.tier_weight[project.tier], -project.score, project.id)
         for project in instance.projects
     }
+    places = {model.name: place for place, model in enumerate(instance.gpu_models)}
     for model in instance.gpu_models:
         asked = [
             (name not in project.pinned, rank[project.id], project, wanted)
             for project in instance.projects
-            for name, wanted in _own_floors(project)
+            for name, wanted in _own_floors(project, places)
             if name == model.name
         ]
         left = model.usable
@@ -382,9 +386,9 @@ def _kept_floors(instance: Instance) -> Iterator[tuple[tuple[str, str], int]]:
             yield (project.id, model.name), kept
 
 
-def _own_floors(project: Project) -> Iterator[tuple[str, int]]:
+def _own_floors(project: Project, places: dict[str, int]) -> Iterator[tuple[str, int]]:
     room = project.max_total - sum(project.pinned.values())
-    for name, ask in sorted(project.models.items(), key=lambda item: (-item[1].suitability, item[0])):
+    for name, ask in sorted(project.models.items(), key=lambda item: (-item[1].suitability, places[item[0]])):
         if name in project.pinned:
             yield name, project.pinned[name]
         else:

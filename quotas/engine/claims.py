@@ -2,13 +2,15 @@
 
 - *capacity*: more of a model used up at a bottleneck goes first to who is blocked at the first bottleneck it is used
   up at.
+  (``latecomers.py`` asks for those who come later.)
 - *own maximum*, *total*: a project that has all its bounds allow, when the raised bound alone allows more of models
   that are not used up yet at its level. Who has a higher level, or a later turn, gives way to it.
 
 Each is checked by raising the bound by up to K granules, K the number of models, and asking for what it then allows:
 nothing may be overloaded. All candidates ask at once, since each needs the whole of its own raise; where that does
 not go through, they ask in smaller parties, and who is stuck is left out. Of a model on which floors were cut, any
-more goes to these floors, so nothing is claimed of it.
+more goes to these floors, so nothing is claimed of it. Whose pins go beyond its request is not asked for its bounds:
+the pins may already give what a higher bound would.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +20,7 @@ import numpy as np
 from quotas.engine.overload import NOTHING, OverloadProgram
 from quotas.engine.program import Flags, Floats, Ints, Program
 
-_LITTLE = 1e-5
+LITTLE = 1e-5
 """Effective GPUs; what is asked for in addition where any more would do."""
 _PART = 0.99
 """Of a wish that is asked for: the rest is for the errors of the arithmetic."""
@@ -48,7 +50,7 @@ class Checker:
 
     def __init__(self, program: Program, lp: OverloadProgram, tolerance: float) -> None:
         self.program = program
-        self._slack = tolerance / max(1.0 - tolerance, _LITTLE)
+        self._slack = tolerance / max(1.0 - tolerance, LITTLE)
         self._granules = program.models * program.granularity
         self.lp = lp
         self.claims = Claims(used_up=set(np.flatnonzero(program.is_cut).tolist()))
@@ -59,6 +61,7 @@ class Checker:
         program = self.program
         is_full = np.zeros(program.projects, dtype=bool)
         is_full[asking.projects[asking.is_full]] = True
+        is_full &= ~program.is_beyond
         is_cut = program.is_cut[program.model] & (program.suitability > 0)
         totals = is_full & (program.by_project(is_cut.astype(float)) == 0)
         self.claims.total.update(self._by_total(totals, asking))
@@ -71,8 +74,8 @@ class Checker:
         """Note of which used-up models more would help who is blocked."""
         program, priced = self.program, set(np.flatnonzero(prices > 0).tolist())
         more = np.zeros(program.projects)
-        more[blocked] = _LITTLE
-        has_room = program.attainable(self.lp.most)[asking.projects] >= asking.amount + _LITTLE
+        more[blocked] = LITTLE
+        has_room = program.attainable(self.lp.most)[asking.projects] >= asking.amount + LITTLE
         blocked = np.intersect1d(blocked, asking.projects[has_room])
         gain = np.maximum(0.0, program.models - program.lacking)
         for model in sorted(priced - self.claims.used_up):
@@ -100,7 +103,9 @@ class Checker:
         program, most = self.program, self.lp.most
         granules = self._granules[program.project]
         gain = program.attainable(np.where(may, most + granules, most)) - program.attainable(most)
-        wish = self._wish(asking)
+        worth = np.ones(program.projects)  # a model of which it may have none yet can be far better than all others
+        np.maximum.at(worth, program.project[may], program.suitability[may])
+        wish = self._wish(asking) + LITTLE * (worth - 1.0)
         pairs = np.flatnonzero(may & (gain > wish)[program.project])
         projects = program.project[pairs]
         self.lp.set_maxima(pairs, most[pairs] + granules[pairs] * wish[projects] / gain[projects])
@@ -113,7 +118,7 @@ class Checker:
 
         A bound is then raised by the part of K granules that allows just this: what it allows is concave in the raise.
         """
-        wish = np.full(self.program.projects, _LITTLE)
+        wish = np.full(self.program.projects, LITTLE)
         wish[asking.projects] += asking.amount * self._slack
         return wish
 

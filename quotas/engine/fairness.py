@@ -18,6 +18,7 @@ import numpy as np
 
 from quotas.engine.claims import Asking, Checker, Claims
 from quotas.engine.demand import SAME, Demand
+from quotas.engine.latecomers import Barrier, Latecomers
 from quotas.engine.overload import NOTHING, Overload, OverloadProgram
 from quotas.engine.program import Floats, Ints, Program
 
@@ -53,6 +54,13 @@ class Shares:
     prices: Floats
     solves: int
 
+    def first_prices(self) -> Floats:
+        """Each model's price at the first bottleneck that uses it up, 0 where none does."""
+        price = np.zeros(len(self.prices))
+        for found in reversed(self.bottlenecks):
+            price = np.where(found.prices > 0, found.prices, price)
+        return price
+
 
 def fair_shares(program: Program, lp: OverloadProgram, tolerance: float, *, start: Floats | None = None) -> Shares:
     """The whole ordered vector of levels, turn by turn; ``lp`` is left with every project's share as its demand.
@@ -80,6 +88,7 @@ class _Water:
     lp: OverloadProgram
     tolerance: float
     found: list[Bottleneck] = field(default_factory=list)
+    barriers: list[Barrier] = field(default_factory=list)
     amount: Floats = field(init=False)
     attainable: Floats = field(init=False)
     prices: Floats = field(init=False)
@@ -95,6 +104,7 @@ class _Water:
         free = np.flatnonzero((self.program.turn == turn) & (self.program.full > 0))
         while len(free):
             free = self._rise(turn, free)
+        Latecomers(self.program, self.lp, self.checker.claims, turn, self.amount).note(self.barriers)
         self.lp.ask(np.arange(self.program.projects), self.amount)
 
     def _rise(self, turn: int, free: Ints) -> Ints:
@@ -111,6 +121,7 @@ class _Water:
         is_settled = (dual.marginal[free] > NOTHING) & (demand.rate * level >= demand.floor - NOTHING)
         slope = float(dual.marginal[free] @ growth)
         raised = dual.prices / slope if slope > 0 else np.zeros_like(dual.prices)
+        self.barriers.append(Barrier(0.0, dual.prices, free, self.amount[free], dual.marginal[free]))
         blocked = free[is_settled & (growth > 0)]
         self.checker.blocked(Asking(free, self.amount[free], asking.is_full), blocked, raised)
         self.found.append(Bottleneck(turn, level, raised, blocked))

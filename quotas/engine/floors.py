@@ -43,7 +43,7 @@ def bounds_of(instance: Instance) -> Bounds:
     lasts. Then per model: pins before floors, each by tier weight and score (high first) and id. Each keeps the
     largest multiple of its granularity that still fits; later ones may use the rest. A cut pin stays an upper bound.
     """
-    kept = {pair: gpus for project in instance.projects for pair, gpus in _within_total(project)}
+    kept = {pair: gpus for project in instance.projects for pair, gpus in _within_total(instance, project)}
     for model in instance.gpu_models:
         left = model.usable
         for project in _by_rank(instance, model.name):
@@ -71,14 +71,13 @@ def _most(project: Project) -> Iterator[tuple[Pair, int]]:
         yield (project.id, name), project.pinned.get(name, ask.max if ask.suitability > 0 else 0)
 
 
-def _within_total(project: Project) -> Iterator[tuple[Pair, int]]:
+def _within_total(instance: Instance, project: Project) -> Iterator[tuple[Pair, int]]:
     """What the project's own total leaves of its floors. Pins raise the total, so they always fit."""
     pins = sum(project.pinned.values())
     left = max(0, project.max_total - pins)
     yield from (((project.id, name), gpus) for name, gpus in project.pinned.items())
-    others = [(name, ask) for name, ask in project.models.items() if name not in project.pinned]
-    for name, ask in sorted(others, key=lambda item: (-item[1].suitability, item[0])):
-        given = min(ask.min, left)
+    for name in (name for name in instance.best_first(project) if name not in project.pinned):
+        given = min(project.models[name].min, left)
         left -= given
         yield (project.id, name), given
 

@@ -5,7 +5,8 @@ import numpy as np
 from quotas.engine.claims import Claims
 from quotas.engine.fairness import Bottleneck, Shares, level_of
 from quotas.engine.movement import Moved
-from quotas.engine.program import Floats, Program
+from quotas.engine.program import Flags, Floats, Program
+from quotas.engine.purchase import Purchase, unit_prices
 from quotas.engine.rounding import Rounded, hand_out
 
 
@@ -34,22 +35,17 @@ def gap_to_bound(program: Program, effective: Floats) -> float:
     return max(0.0, 1.0 - lowest / bound) if bound > 0 else 0.0
 
 
-def _highest_level(program: Program, first: np.ndarray, price: Floats) -> float:
+def _highest_level(program: Program, first: Flags, price: Floats) -> float:
     """The level at which the cheapest way to meet the demands costs as much as there is, by halving."""
-    span = program.most - program.least
-    useful = (program.suitability > 0) & (span > 0)
-    rate = np.where(useful, price[program.model] / np.where(useful, program.suitability, 1.0), np.inf)
-    order = np.lexsort((rate, program.project))
-    effective = np.where(useful, program.suitability * span, 0.0)[order]
-    cost = np.where(useful, rate, 0.0)[order]
-    before, project = program.before(effective, order), program.project[order]
+    rate = unit_prices(program, program.most, price)
+    purchase, cost = Purchase.of(program, program.most, rate), np.where(np.isfinite(rate), rate, 0.0)
     floor = program.effective(program.least)
     room = float(price @ (program.usable - program.by_model(program.least)))
     top = np.maximum(floor, np.minimum(program.attainable(program.most), program.full))
 
     def costs(level: float) -> float:
         need = np.where(first, np.clip(program.full * program.weight * level, floor, top) - floor, 0.0)
-        return float(cost @ np.clip(need[project] - before, 0.0, effective))
+        return float(cost @ purchase.bought(need))
 
     low, high = 0.0, float((top / np.maximum(program.full * program.weight, 1e-300))[first].min())
     if costs(high) <= room:

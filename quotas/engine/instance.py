@@ -82,6 +82,11 @@ class Instance:
     projects: tuple[Project, ...]
     rules: Rules
 
+    def best_first(self, project: Project) -> list[str]:
+        """The models that a project asks for, by falling suitability; equals in the order of ``gpu_models``."""
+        place = {model.name: place for place, model in enumerate(self.gpu_models)}
+        return sorted(project.models, key=lambda name: (-project.models[name].suitability, place[name]))
+
     def document(self) -> dict[str, Any]:
         """The instance as ``instance/1``."""
         rows = [{**asdict(project), "pinned": dict(project.pinned)} for project in self.projects]

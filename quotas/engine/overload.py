@@ -14,13 +14,18 @@ import numpy as np
 
 from quotas.engine.errors import OutOfTime, Unsolved
 from quotas.engine.program import Flags, Floats, Ints, Program
+from quotas.engine.purchase import Purchase, unit_prices
 
 TOLERANCE = 1e-10
 """Of the solver, in GPUs: slack left on settled projects would leak to those who come later."""
+_LAST_DIGIT = 1e-14
+"""Relative; what a project can attain at most is else out of reach by the error of its sum."""
 NOTHING = 1e-8
 """An overload or price below this is none."""
 _STATUSES = (highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kUpper)
 _LOWER, _BASIC, _UPPER = range(3)
+_DUAL, _PRIMAL = 1, 4
+"""The solver's numbers for its two simplex methods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class OverloadProgram:
         """
         self.demand[projects] = effective
         count = len(projects)
-        above = effective - self.floor[projects]
+        above = effective * (1.0 - _LAST_DIGIT) - self.floor[projects]
         lower = np.where(above > TOLERANCE, above, -highspy.kHighsInf)
         self._bound_rows(projects, lower, np.full(count, highspy.kHighsInf))
 
@@ -85,6 +90,7 @@ class OverloadProgram:
         if self.is_late():
             raise OutOfTime
         run_to_optimum(self._solver)
+        self._solver.setOptionValue("simplex_strategy", _DUAL)
         self.solves += 1
         count = self.program.projects
         duals = np.array(self._solver.getSolution().row_dual)
@@ -95,7 +101,8 @@ class OverloadProgram:
         """Begin with the basis in which each project buys its demand at these prices: far fewer steps than from
         nothing.
 
-        It is feasible whatever the prices, so they change the way to the answer and never the answer.
+        It is feasible whatever the prices, so they change the way to the answer and never the answer. The primal
+        simplex goes on from there; later solves start from an optimum of other demands, which suits the dual one.
         """
         bought, marginal = self._purchase(prices)
         program, count = self.program, self.program.projects
@@ -111,6 +118,7 @@ class OverloadProgram:
         basis.row_status = [_STATUSES[status] for status in np.concatenate(rows).tolist()]
         basis.valid, basis.alien = True, False
         self._solver.setBasis(basis)
+        self._solver.setOptionValue("simplex_strategy", _PRIMAL)
 
     def _bound_rows(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         self._solver.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)  # type: ignore[attr-defined]
@@ -122,29 +130,20 @@ class OverloadProgram:
         Who would need more GPUs than its total buys by suitability instead, which needs the fewest.
         """
         program = self.program
-        useful = (program.suitability > 0) & (self.most > program.least)
-        worth = np.where(useful, program.suitability, 1.0)
-        cheapest = np.where(useful, prices[program.model] / worth, np.inf)
-        fewest = np.where(useful, -program.suitability, np.inf)
-        bought, marginal = self._buy(cheapest, useful)
+        cheapest = unit_prices(program, self.most, prices)
+        fewest = np.where(np.isfinite(cheapest), -program.suitability, np.inf)
+        bought, marginal = self._buy(cheapest)
         room = program.total - program.by_project(program.least)
         is_over = (program.by_project(bought) > room + NOTHING)[program.project]
-        frugal, frugal_marginal = self._buy(fewest, useful)
+        frugal, frugal_marginal = self._buy(fewest)
         return np.where(is_over, frugal, bought), np.where(is_over, frugal_marginal, marginal)
 
-    def _buy(self, rank: Floats, useful: Flags) -> tuple[Floats, Flags]:
-        program = self.program
-        order = np.lexsort((np.arange(program.pairs), rank, program.project))
-        project, worth = program.project[order], program.suitability[order]
-        effective = np.where(useful, program.suitability * (self.most - program.least), 0.0)[order]
-        need = np.maximum(0.0, self.demand - self.floor)[project]
-        taken = np.clip(need - program.before(effective, order), 0.0, effective)
-        takes = taken > TOLERANCE
-        goes_on = np.append((project[1:] == project[:-1]) & takes[1:], False)
-        bought, marginal = np.zeros(program.pairs), np.zeros(program.pairs, dtype=bool)
-        bought[order] = np.where(takes, taken / np.where(worth > 0, worth, 1.0), 0.0)
-        marginal[order] = takes & ~goes_on[: len(takes)]
-        return bought, marginal
+    def _buy(self, rank: Floats) -> tuple[Floats, Flags]:
+        purchase = Purchase.of(self.program, self.most, rank)
+        bought = purchase.bought(np.maximum(0.0, self.demand - self.floor))
+        is_bought = bought > TOLERANCE
+        worth = np.where(is_bought, self.program.suitability, 1.0)
+        return np.where(is_bought, bought / worth, 0.0), purchase.last(is_bought)
 
     def _model(self) -> highspy.HighsLp:
         program, inf = self.program, highspy.kHighsInf

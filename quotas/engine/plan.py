@@ -9,6 +9,15 @@ from quotas.engine.floors import Relaxed
 
 SCHEMA = "plan/1"
 
+_DIGITS = 12
+_NOTHING = 1e-12
+"""Less than any level or amount of a plan can be: the error of a zero."""
+
+
+def written(value: float) -> float:
+    """A number as the plan states it: with as many digits as the arithmetic has, whatever its size."""
+    return float(f"{float(value):.{_DIGITS}g}") if abs(value) > _NOTHING else 0.0
+
 
 class Status(StrEnum):
     OPTIMAL = "optimal"

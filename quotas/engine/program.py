@@ -1,7 +1,7 @@
 """The instance as arrays: one entry a *pair* of project and model, sorted by project, best suitability first."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +17,13 @@ Flags = npt.NDArray[np.bool_]
 @dataclass(frozen=True, slots=True)
 class Program:
     """Per pair: ``project``, ``model``, ``suitability``, ``least``, ``most``, ``previous``. Per project: ``scale`` to
-    ``rank``. Per model: the rest.
+    ``is_beyond``. Per model: the rest.
 
     ``suitability`` is relative to ``scale``, the best of the models that the project may have any of: levels do not
     change, and one tolerance fits all. ``full`` is E, the effective amount at full request; ``weight`` is w, the
     largest 1; ``turn`` counts from 0, and a turn is shared out when all earlier ones are; ``rank`` counts the ids in
-    order. ``is_cut``: floors on this model could not all be kept; ``lacking`` is how far its reserve exceeds its
-    capacity. Amounts are whole GPUs, *effective* ones times suitability.
+    order; ``is_beyond``: its pins go beyond its request. ``is_cut``: floors on this model could not all be kept;
+    ``lacking`` is how far its reserve exceeds its capacity. Amounts are whole GPUs, *effective* ones times suitability.
     """
 
     project: Ints
@@ -39,6 +39,7 @@ class Program:
     granularity: Floats
     turn: Ints
     rank: Ints
+    is_beyond: Flags
     usable: Floats
     lacking: Floats
     is_cut: Flags
@@ -115,17 +116,18 @@ def program_of(instance: Instance, bounds: Bounds) -> Program:
         granularity=_floats([project.granularity for project in instance.projects]),
         turn=_turns(instance),
         rank=np.argsort(np.argsort([project.id for project in instance.projects])),
+        is_beyond=np.array([_is_beyond(project) for project in instance.projects], dtype=bool),
         usable=_floats([model.usable for model in instance.gpu_models]),
         lacking=_floats([max(0, model.reserve - model.capacity) for model in instance.gpu_models]),
         is_cut=np.array([model.name in cut for model in instance.gpu_models], dtype=bool),
     )
 
 
-def _pairs(instance: Instance) -> Any:
+def _pairs(instance: Instance) -> Iterator[tuple[int, int]]:
+    """Places of project and model."""
     index = {model.name: place for place, model in enumerate(instance.gpu_models)}
     for place, project in enumerate(instance.projects):
-        asked = [(-ask.suitability, index[name]) for name, ask in project.models.items()]
-        yield from ((place, model) for _worth, model in sorted(asked))
+        yield from ((place, index[name]) for name in instance.best_first(project))
 
 
 def _best(project: Ints, values: Floats, count: int) -> Floats:
@@ -145,6 +147,11 @@ def _full(project: Project) -> float:
     return amount
 
 
+def _is_beyond(project: Project) -> bool:
+    has_more = any(gpus > project.models[name].max for name, gpus in project.pinned.items())
+    return has_more or sum(project.pinned.values()) > project.max_total
+
+
 def _turns(instance: Instance) -> Ints:
     """Tiers without guarantee come after all others; ``strict`` takes the tiers of each kind by falling weight."""
     rules = instance.rules
@@ -157,5 +164,5 @@ def _turns(instance: Instance) -> Ints:
     return np.array([places[key] for key in keys], dtype=np.intp)
 
 
-def _floats(values: list[Any]) -> Floats:
+def _floats(values: Sequence[float]) -> Floats:
     return np.array(values, dtype=float)

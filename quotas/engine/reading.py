@@ -19,10 +19,15 @@ def read(document: Any) -> Instance:
 
 
 class _Reader(Taker):
+    _is_weighable = True
+    """Whether the rules have no fault, which would show again in every project's weight."""
+
     def instance(self, document: Any) -> Instance:
         if not self.schema(document, SCHEMA):
             return Instance((), (), _NO_RULES)
+        self.only(document, "$", ("schema", "gpu_models", "projects", "rules"))
         rules = self._rules(self.mapping(document, "rules", "$"))
+        self._is_weighable = not self.faults
         models = tuple(self._model(row, at) for at, row in self.rows(document, "gpu_models", "$"))
         self._once([model.name for model in models], "gpu_models", "name")
         known = {model.name for model in models}
@@ -38,15 +43,18 @@ class _Reader(Taker):
             seen.add(name)
 
     def _model(self, row: Mapping[str, Any], at: str) -> GpuModel:
+        self.only(row, at, ("name", "capacity", "reserve"))
         return GpuModel(self.text(row, "name", at), self.count(row, "capacity", at), self.count(row, "reserve", at))
 
     def _rules(self, row: Mapping[str, Any]) -> Rules:
         at = "$.rules"
+        self.only(row, at, ("tier_weight", "tier_order", "score_weight", "guarantee", "churn_tolerance"))
         weights = self.mapping(row, "tier_weight", at)
         tier_weight = {tier: self._positive(weights, tier, f"{at}.tier_weight") for tier in weights}
         guarantees = self.mapping(row, "guarantee", at)
         guarantee = {tier: self.flag(guarantees, tier, f"{at}.guarantee") for tier in guarantees}
         score = self.mapping(row, "score_weight", at)
+        self.only(score, f"{at}.score_weight", ("base", "slope"))
         part = ScoreWeight(*(self.number(score, key, f"{at}.score_weight") for key in ("base", "slope")))
         tolerance = self.number(row, "churn_tolerance", at)
         if not 0 <= tolerance <= 1:
@@ -63,11 +71,12 @@ class _Reader(Taker):
 
     def _positive(self, parent: Mapping[str, Any], key: str, path: str) -> float:
         value = self.number(parent, key, path)
-        if is_number(parent[key]) and value <= 0:
-            self.fault(f"{path}.{key}", f"{shown(value)} is not above 0")
+        if is_number(parent[key]) and not _LEAST_WEIGHT <= value <= _MOST_WEIGHT:
+            self.fault(f"{path}.{key}", f"{shown(value)} is not from {_LEAST_WEIGHT} to {_MOST_WEIGHT:.0e}")
         return value
 
     def _project(self, row: Mapping[str, Any], at: str, rules: Rules, known: set[str]) -> Project:
+        self.only(row, at, _OF_PROJECT)
         tier, granularity = self._tier(row, at, rules), self._granularity(row, at)
         asks = self.mapping(row, "models", at)
         models = {
@@ -101,8 +110,11 @@ class _Reader(Taker):
                 self.fault(
                     f"{at}.models.{name}.min", f'a floor of {ask.min} needs a tier with guarantee, not "{project.tier}"'
                 )
-        if project.tier in rules.tier_weight and rules.weight(project) <= 0:
-            self.fault(f"{at}.score", f"{shown(project.score)} gives a weight that is not above 0")
+        if self._is_weighable and project.tier in rules.tier_weight:
+            weight = rules.weight(project)
+            if not _LEAST_WEIGHT <= weight <= _MOST_WEIGHT:
+                limits = f"not from {_LEAST_WEIGHT} to {_MOST_WEIGHT:.0e}"
+                self.fault(f"{at}.score", f"{shown(project.score)} gives a weight of {shown(weight)}, {limits}")
 
     def _tier(self, row: Mapping[str, Any], at: str, rules: Rules) -> str:
         tier = self.text(row, "tier", at)
@@ -112,12 +124,14 @@ class _Reader(Taker):
         return tier
 
     def _granularity(self, row: Mapping[str, Any], at: str) -> int:
-        value = self.count(row, "granularity", at)
-        if is_number(row.get("granularity")) and value not in GRANULARITIES:
-            self.fault(f"{at}.granularity", f"{shown(row['granularity'])} is not 1 or 8")
-        return value if value in GRANULARITIES else 1
+        value = self._get(row, "granularity", at)
+        if is_number(value) and value in GRANULARITIES:
+            return int(value)
+        self._not(value, f"{at}.granularity", "1 or 8")
+        return 1
 
     def _ask(self, row: Mapping[str, Any], at: str, granularity: int) -> Ask:
+        self.only(row, at, ("min", "max", "suitability", "previous"))
         least, most = self._granules(row, "min", at, granularity), self._granules(row, "max", at, granularity)
         if least > most:
             self.fault(f"{at}.min", f"{least} is above max, {most}")
@@ -140,4 +154,7 @@ class _Reader(Taker):
         return value
 
 
+_OF_PROJECT = ("id", "tier", "score", "stage", "granularity", "max_total", "models", "pinned")
+_LEAST_WEIGHT, _MOST_WEIGHT = 1e-6, 1e6
+"""Beyond them a level, which is counted per weight, is no number that a plan could hold."""
 _NO_RULES = Rules({}, TierOrder.WEIGHTED, ScoreWeight(0, 0), {}, 0)

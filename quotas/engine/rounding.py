@@ -32,7 +32,7 @@ def round_down_and_hand_out(program: Program, gpus: Floats, entitlement: Floats)
     granule = program.granularity[program.project]
     down = np.floor(gpus / granule + _CLOSE) * granule
     hand = _Hand(program, np.clip(down, program.least, program.most))
-    owed = entitlement - program.granularity * best_suitability(program)
+    owed = entitlement - program.granularity  # a GPU of the best model counts 1
     hand.raise_to(owed)
     hand.hand_out()
     below = owed - program.effective(hand.gpus)
@@ -44,13 +44,6 @@ def hand_out(program: Program, gpus: Floats) -> Floats:
     hand = _Hand(program, gpus.copy())
     hand.hand_out()
     return hand.gpus
-
-
-def best_suitability(program: Program) -> Floats:
-    """Of the models that a project may have any of."""
-    best = np.zeros(program.projects)
-    np.maximum.at(best, program.project, np.where(program.most > 0, program.suitability, 0.0))
-    return best
 
 
 @dataclass(slots=True)
@@ -73,8 +66,7 @@ class _Hand:
 
     def raise_to(self, owed: Floats) -> None:
         """Give granules to those below what is owed, the worst first, counted in their own granules."""
-        size = self.program.granularity * np.maximum(best_suitability(self.program), _CLOSE)
-        rank = self.program.rank.tolist()
+        size, rank = self.program.granularity, self.program.rank.tolist()
         waiting = [
             (-(owed[place] - self.effective[place]) / size[place], rank[place], int(place))
             for place in np.flatnonzero(owed - self.effective > _CLOSE)

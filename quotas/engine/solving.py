@@ -6,19 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from quotas.engine.errors import OutOfTime, Unsolved
-from quotas.engine.fairness import Shares, fair_shares, level_of
+from quotas.engine.fairness import fair_shares, level_of
 from quotas.engine.floors import Bounds, bounds_of
 from quotas.engine.greedy import gap_to_bound, greedy
 from quotas.engine.instance import Instance
 from quotas.engine.movement import least_movement
 from quotas.engine.overload import OverloadProgram
-from quotas.engine.plan import Churn, Fairness, ModelUse, Plan, ProjectShare, Quota, Status
-from quotas.engine.program import Floats, program_of
+from quotas.engine.plan import Churn, Fairness, ModelUse, Plan, ProjectShare, Quota, Status, written
+from quotas.engine.program import program_of
 from quotas.engine.reasons import Answer, reasons_of, summary_of
 from quotas.engine.rounding import Rounded, round_down_and_hand_out
 
-_DIGITS = 9
-"""Of the plan's numbers: beyond them lie the errors of the arithmetic."""
 _SEEN = 1e-6
 """A fair share below this is nothing, so no part of it is foregone."""
 
@@ -85,7 +83,7 @@ class _Writing:
             churn=self._churn(),
             fairness=self._fairness(),
             exceptions=tuple(projects[place].id for place in self.rounded.exceptions),
-            gap=None if self.gap is None else _round(self.gap),
+            gap=None if self.gap is None else written(self.gap),
         )
 
     def _status(self) -> Status:
@@ -114,10 +112,10 @@ class _Writing:
         return tuple(
             ProjectShare(
                 project=project.id,
-                level=_round(level[place]),
-                exact_level=_round(answer.shares.level[place]),
-                entitlement=_times(answer.program.scale[place], answer.moved.entitlement[place]),
-                effective=_times(answer.program.scale[place], effective[place]),
+                level=written(level[place]),
+                exact_level=written(answer.shares.level[place]),
+                entitlement=written(answer.program.scale[place] * answer.moved.entitlement[place]),
+                effective=written(answer.program.scale[place] * effective[place]),
                 summary=summary_of(answer, place),
                 reasons=reasons[place],
             )
@@ -126,9 +124,9 @@ class _Writing:
 
     def _models(self) -> tuple[ModelUse, ...]:
         answer = self.answer
-        given, price = answer.program.by_model(answer.gpus).tolist(), _first_prices(answer.shares)
+        given, price = answer.program.by_model(answer.gpus).tolist(), answer.shares.first_prices()
         return tuple(
-            ModelUse(model.name, model.usable, int(given[place]), _round(float(price[place])))
+            ModelUse(model.name, model.usable, int(given[place]), written(price[place]))
             for place, model in enumerate(answer.instance.gpu_models)
         )
 
@@ -139,7 +137,7 @@ class _Writing:
         foregone = float((1.0 - moved.entitlement[has] / shares.effective[has]).max(initial=0.0))
         used = min(max(0.0, foregone), self.answer.instance.rules.churn_tolerance)
         taken = float(np.maximum(0.0, -change).sum())
-        return Churn(int(np.abs(change).sum()), int(taken), _round(used))
+        return Churn(int(np.abs(change).sum()), int(taken), written(used))
 
     def _fairness(self) -> Fairness:
         program, can = self.answer.program, self.answer.program.full > 0
@@ -147,21 +145,4 @@ class _Writing:
             return Fairness(None, None, None)
         level = level_of(program, program.effective(self.answer.gpus))[can]
         exact = self.answer.shares.level[can]
-        return Fairness(_round(float(exact.min())), _round(float(level.min())), _round(float(np.percentile(level, 10))))
-
-
-def _first_prices(shares: Shares) -> Floats:
-    """Each model's price at the first bottleneck that exhausts it."""
-    price = np.zeros(len(shares.prices))
-    for found in reversed(shares.bottlenecks):
-        price = np.where(found.prices > 0, found.prices, price)
-    return price
-
-
-def _round(value: float) -> float:
-    return round(float(value), _DIGITS)
-
-
-def _times(scale: float, value: float) -> float:
-    """An amount in the instance's own unit, to as many digits as it has."""
-    return float(f"{_round(value) * float(scale):.12g}")
+        return Fairness(written(exact.min()), written(level.min()), written(float(np.percentile(level, 10))))

@@ -15,8 +15,8 @@ class Command(FileCommand):
     help = "Print one line per broken rule. Exit 0: none, 1: some, 2: bad input."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("instance", metavar="IN.json", type=Path)
-        parser.add_argument("plan", metavar="PLAN.json", type=Path)
+        parser.add_argument("instance", metavar="IN.json", type=Path, help="what was solved, as instance/1")
+        parser.add_argument("plan", metavar="PLAN.json", type=Path, help="the plan to judge, as plan/1")
 
     def handle(self, *args: Any, **options: Any) -> None:
         instance, plan = document_of(options["instance"]), document_of(options["plan"])

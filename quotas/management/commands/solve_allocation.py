@@ -2,14 +2,14 @@
 
 import json
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from kernel.documents import BadInput, digest
-from kernel.file_command import BAD_INPUT, FileCommand, document_of, write_whole
+from kernel.file_command import BAD_INPUT, FileCommand, document_of, spare_input, write_whole
 from quotas.engine.plan import Plan
 from quotas.engine.reading import read
 from quotas.engine.solving import solve
@@ -19,15 +19,18 @@ class Command(FileCommand):
     help = "Solve an instance/1 file; write a plan/1 file. Exit 2 for bad input: one line per fault, nothing written."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("instance", metavar="IN.json", type=Path)
-        parser.add_argument("--out", metavar="PLAN.json", type=Path, required=True)
+        parser.add_argument("instance", metavar="IN.json", type=Path, help="what to solve, as instance/1")
+        parser.add_argument(
+            "--out", metavar="PLAN.json", type=Path, required=True, help="where the plan goes, whole or not at all"
+        )
         parser.add_argument("--explain", metavar="PROJECT", help="print what this project gets, and why")
         parser.add_argument(
-            "--seconds", type=float, help="give a greedy plan when the exact one takes longer than this"
+            "--seconds", type=_seconds, help="give a greedy plan when the exact one takes longer than this"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         document = document_of(options["instance"])
+        spare_input(options["instance"], options["out"])
         plan, seconds = _solved(document, options["seconds"])
         explained = options["explain"]
         if explained and explained not in {share.project for share in plan.projects}:
@@ -35,6 +38,13 @@ class Command(FileCommand):
         write_whole(options["out"], json.dumps(plan.document(seconds=round(seconds, 4)), indent=1, ensure_ascii=False))
         if explained:
             self.stdout.write("\n".join(_explanation(plan, explained)))
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds >= 0:
+        raise ArgumentTypeError(f"{text} is not a number of seconds from 0")
+    return seconds
 
 
 def _solved(document: Any, limit: float | None) -> tuple[Plan, float]:

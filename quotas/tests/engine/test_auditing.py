@@ -133,6 +133,16 @@ def test_what_is_no_plan_is_refused(document: dict[str, Any], plan: dict[str, An
     assert path in [fault.path for fault in refusal.value.faults]
 
 
+def test_what_is_missing_in_a_plan_is_said_once(document: dict[str, Any], plan: dict[str, Any]) -> None:
+    del plan["status"]
+    plan["projects"] = [{}, {}]
+    with pytest.raises(BadInput) as refusal:
+        audit(document, plan)
+    paths = [fault.path for fault in refusal.value.faults]
+    assert paths[0] == "$.status"
+    assert len(paths) == len(set(paths)) == 13
+
+
 def test_where_a_gpu_is_worth_little_a_granule_is_still_one() -> None:
     document = instance([project("a", models={"h100": ask(8, suitability=1e-6)})])
     plan = solve(read(document), sha256=digest(document)).plan.document(seconds=0)

@@ -108,6 +108,30 @@ def test_a_plan_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     assert (refusal.returncode, str(refusal).startswith("--out: ")) == (2, True)
 
 
+def test_the_instance_is_never_written_over(tmp_path: Path) -> None:
+    source = _file(tmp_path, instance([project("a")]))
+    (tmp_path / "link.json").symlink_to(source)
+    before = source.read_bytes()
+    for out in (source, tmp_path / "link.json"):
+        refusal = _refused("solve_allocation", source, "--out", out)
+        assert (refusal.returncode, str(refusal)) == (2, f"--out: {out} is the input itself")
+    assert source.read_bytes() == before
+
+
+def test_a_path_that_no_file_can_have_is_bad_input(tmp_path: Path) -> None:
+    source = _file(tmp_path, instance([project("a")]))
+    assert _refused("solve_allocation", source, "--out", f"{tmp_path}/a\0b").returncode == 2
+    assert _refused("solve_allocation", f"{tmp_path}/a\0b", "--out", tmp_path / "plan.json").returncode == 2
+
+
+@pytest.mark.parametrize("seconds", ["nan", "-1", "soon"])
+def test_what_is_no_time_is_refused(tmp_path: Path, seconds: str) -> None:
+    source = _file(tmp_path, instance([project("a")]))
+    ended = _run(tmp_path, "solve_allocation", source, "--out", "plan.json", "--seconds", seconds)
+    assert (ended.returncode, (tmp_path / "plan.json").exists()) == (2, False)
+    assert "--seconds" in ended.stderr.splitlines()[-1]
+
+
 def test_a_project_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = _file(tmp_path, instance([project("a"), project("b")], [model(capacity=10)]))
     call_command("solve_allocation", str(source), "--out", str(tmp_path / "plan.json"), "--explain", "a")

@@ -206,6 +206,37 @@ def test_the_largest_counts_are_shared_to_the_gpu() -> None:
     assert max(row.gpus for row in plan.quotas) - min(row.gpus for row in plan.quotas) <= 1
 
 
+def test_small_levels_keep_their_digits() -> None:
+    """Three GPUs for a million asked for: a level of 1e-6, which the audit multiplies by the request again."""
+    rows = [
+        project(name, max_total=most, models={"h100": ask(most)}) for name, most in (("a", 658_400), ("b", 717_160))
+    ]
+    document = instance(rows, [model(capacity=3), model("a100", 9)])
+    plan = _plan(document)
+    level = 3 / (658_400 + 717_160)
+    assert [share.exact_level for share in plan.projects] == pytest.approx([level, level], rel=1e-9)
+    assert audit(document, plan.document(seconds=0)) == []
+
+
+def test_the_whole_of_a_large_request_is_within_reach() -> None:
+    """What a project can attain at most is a sum, whose last digit may be beyond what can be given."""
+    names = ("h100", "a100", "l40s")
+    asked = [
+        (5_019_743, [(1_617_082, 1.04), (2_044_300, 1.36), (1_243_598, 0.93)]),
+        (3_160_985, [(1_221_940, 0.27), (2_286_887, 1.36), (1_421_947, 0.29)]),
+    ]
+    rows = [
+        project(
+            f"p{total}",
+            max_total=total,
+            models={name: ask(most, 0, worth) for name, (most, worth) in zip(names, parts, strict=True)},
+        )
+        for total, parts in asked
+    ]
+    plan = _plan(instance(rows, [model("h100", 4_494_727), model("a100", 7_234_220), model("l40s", 8_448_641)]))
+    assert plan.status == "optimal"
+
+
 @pytest.mark.parametrize("calls", range(4))
 def test_the_time_may_end_at_any_step(calls: int) -> None:
     document, asked = instance([project("a"), project("b")], [model(capacity=10)]), iter(range(99))
@@ -232,3 +263,9 @@ def test_numbers_that_defeat_the_solver_give_a_greedy_plan(monkeypatch: pytest.M
     plan = _plan(document)
     assert plan.status == "feasible"
     assert audit(document, plan.document(seconds=0)) == []
+
+
+def test_where_nobody_can_use_anything_a_greedy_plan_has_no_gap() -> None:
+    row = project("a", models={"h100": ask(8, suitability=0.0)})
+    plan = solve(read(instance([row])), is_late=lambda: True).plan
+    assert (plan.status, plan.gap) == ("feasible", 0.0)

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from quotas.engine.auditing import audit
 from quotas.engine.floors import Bounds, Relaxed, bounds_of
 from quotas.engine.reading import read
+from quotas.engine.solving import solve
 from quotas.tests.engine.instances import ask, instance, model, project
 
 
@@ -72,3 +74,15 @@ def test_what_is_of_no_use_is_given_by_pins_only() -> None:
     useless = {"h100": ask(8, suitability=0.0)}
     bounds = _bounds([project("a", models=useless), project("b", models=useless, pinned={"h100": 3})])
     assert bounds.most == {("a", "h100"): 0, ("b", "h100"): 3}
+
+
+def test_equally_suitable_models_are_taken_in_the_order_of_the_instance() -> None:
+    models = {"a100": ask(8, least=3), "h100": ask(8, least=3), "b200": ask(8)}
+    row = project("a", max_total=8, models=models, pinned={"b200": 4})
+    bounds = _bounds([row], model("h100"), model("a100"), model("b200"))
+    assert bounds.least == {("a", "b200"): 4, ("a", "h100"): 3, ("a", "a100"): 1}
+    kept = {(cut.project, cut.model) for cut in bounds.relaxed}
+    document = instance([row], [model("h100"), model("a100"), model("b200")])
+    plan = solve(read(document)).plan
+    assert {(cut.project, cut.model) for cut in plan.relaxed_floors} == kept == {("a", "a100")}
+    assert audit(document, plan.document(seconds=0)) == []

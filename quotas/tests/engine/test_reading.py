@@ -46,6 +46,14 @@ _H100 = ("projects", 0, "models", "h100")
 _FAULTS: list[tuple[Change, str, str]] = [
     (_set("schema", to="instance/2"), "$.schema", '"instance/2" is not "instance/1"'),
     (_drop("rules"), "$.rules", "missing"),
+    (_set("project", to=[]), "$.project", 'unknown; perhaps "projects" is meant'),
+    (_set("gpu_models", 0, "capcity", to=1), "$.gpu_models[0].capcity", "unknown"),
+    (_set("rules", "tier_oder", to="strict"), "$.rules.tier_oder", "unknown"),
+    (_set("rules", "score_weight", "slop", to=1), "$.rules.score_weight.slop", "unknown"),
+    (_set("projects", 0, "pined", to={"h100": 8}), "$.projects[0].pined", 'unknown; perhaps "pinned" is meant'),
+    (_set("projects", 0, "granularity", to=True), "$.projects[0].granularity", "true is not 1 or 8"),
+    (_set("projects", 0, "score", to=1e16), "$.projects[0].score", "1e+16 is not a number from -1e+15 to 1e+15"),
+    (_set(*_H100, "prevous", to=0), "$.projects[0].models.h100.prevous", 'unknown; perhaps "previous" is meant'),
     (_set("rules", to=[]), "$.rules", "[] is not an object"),
     (_set("gpu_models", to={}), "$.gpu_models", "{} is not a list"),
     (_set("gpu_models", 0, to=7), "$.gpu_models[0]", "7 is not an object"),
@@ -57,7 +65,9 @@ _FAULTS: list[tuple[Change, str, str]] = [
     (_set("gpu_models", 0, "capacity", to=10**400), "$.gpu_models[0].capacity", "is not a whole number"),
     (_set("gpu_models", 0, "reserve", to=None), "$.gpu_models[0].reserve", "null is not a whole number"),
     (_set("rules", "tier_order", to="random"), "$.rules.tier_order", '"random" is not "weighted" or "strict"'),
-    (_set("rules", "tier_weight", "mid", to=0), "$.rules.tier_weight.mid", "0.0 is not above 0"),
+    (_set("rules", "tier_weight", "mid", to=0), "$.rules.tier_weight.mid", "0.0 is not from 1e-06 to 1e+06"),
+    (_set("rules", "tier_weight", "mid", to=5e-324), "$.rules.tier_weight.mid", "5e-324 is not from 1e-06"),
+    (_set("projects", 0, "score", to=1e9), "$.projects[0].score", "gives a weight of 20000001.0, not from"),
     (_set("rules", "tier_weight", "mid", to="2"), "$.rules.tier_weight.mid", '"2" is not a number'),
     (_set("rules", "guarantee", "mid", to=1), "$.rules.guarantee.mid", "1 is not true or false"),
     (_drop("rules", "guarantee", "mid"), "$.projects[0].tier", '"mid" is not in rules.guarantee'),
@@ -67,7 +77,7 @@ _FAULTS: list[tuple[Change, str, str]] = [
     (_set("projects", 0, "id", to="\ud800"), "$.projects[0].id", "is not a text"),
     (_set("projects", 0, "id", to=5), "$.projects[0].id", "5 is not a text"),
     (_set("projects", 0, "tier", to="top"), "$.projects[0].tier", '"top" is not in rules.tier_weight'),
-    (_set("projects", 0, "score", to=-60), "$.projects[0].score", "gives a weight that is not above 0"),
+    (_set("projects", 0, "score", to=-60), "$.projects[0].score", "gives a weight of -0.1999"),
     (_set("projects", 0, "granularity", to=4), "$.projects[0].granularity", "4 is not 1 or 8"),
     (_set("projects", 1, "max_total", to=9), "$.projects[1].max_total", "9 is not a multiple of the granularity 8"),
     (_set("projects", 0, "max_total", to=0), "$.projects[0].max_total", "0 is less than the sum of the floors"),
@@ -108,6 +118,25 @@ def test_all_faults_are_named_at_once() -> None:
     assert len(str(refusal.value).splitlines()) == 2
 
 
+@pytest.mark.parametrize(
+    ("change", "paths"),
+    [
+        (_drop("rules", "score_weight"), ["$.rules.score_weight"]),
+        (_set("rules", "score_weight", to=[1]), ["$.rules.score_weight"]),
+        (_set("rules", "tier_weight", "mid", to=True), ["$.rules.tier_weight.mid"]),
+        (_set("rules", "score_weight", "base", to=None), ["$.rules.score_weight.base"]),
+        (_set("projects", 0, "granularity", to=-1), ["$.projects[0].granularity"]),
+        (_set(*_H100, to=8), ["$.projects[0].models.h100"]),
+    ],
+)
+def test_one_fault_is_not_said_again_for_what_follows_from_it(change: Change, paths: list[str]) -> None:
+    document = _good()
+    change(document)
+    with pytest.raises(BadInput) as refusal:
+        read(document)
+    assert [fault.path for fault in refusal.value.faults] == paths
+
+
 @pytest.mark.parametrize("document", [None, [], "instance/1", 3])
 def test_no_object_is_no_instance(document: Any) -> None:
     with pytest.raises(BadInput, match=r"\$: .* is not an object"):
@@ -118,8 +147,9 @@ def test_no_object_is_no_instance(document: Any) -> None:
     ("text", "said"),
     [
         ("{", "not JSON"),
-        ('{"a": 1, "a": 2}', 'the key "a" is there twice'),
-        ('{"a": NaN}', "NaN is not a number"),
+        ('{"a": [{"b": 1, "b": 2}]}', r"\$\.a\[0\]\.b: this key is there twice"),
+        ('{"a": [1, {"b": NaN}]}', r"\$\.a\[1\]\.b: NaN is not a number"),
+        ('{"a": -Infinity, "a": {"b": NaN}}', r"^\$\.a: this key is there twice.*\n\$\.a\.b: NaN is not a number"),
         ("[" * 100_000, "not JSON"),
     ],
 )
@@ -135,3 +165,9 @@ def test_the_digest_is_of_the_content() -> None:
     other["projects"][0]["score"] = 51
     assert digest(document) == digest(shuffled) == digest(parse(json.dumps(document)))
     assert digest(other) != digest(document)
+
+
+def test_somebodys_notes_are_left_alone() -> None:
+    document = _good()
+    document["projects"][0]["title"] = "from the review of May"
+    assert read(document) == read(_good())

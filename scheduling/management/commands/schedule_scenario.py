@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from kernel.documents import BadInput
-from kernel.file_command import BAD_INPUT, FileCommand, document_of, write_whole
+from kernel.file_command import BAD_INPUT, FileCommand, document_of, spare_input, write_whole
 from scheduling.engine import decide, scenario
 
 
@@ -28,6 +28,7 @@ class Command(FileCommand):
         if job and job not in read.names.jobs:
             raise CommandError(f"--explain: there is no job “{job}” in the scenario", returncode=BAD_INPUT)
         if options["out"]:
+            spare_input(options["scenario"], options["out"])
             write_whole(options["out"], document)
         if job:
             self.stdout.write("\n".join(scenario.explanation(decision, read, job) or [f"{job}: nothing changes."]))
