@@ -1,0 +1,1 @@
+"""What is measured. Nothing of the product imports this."""
