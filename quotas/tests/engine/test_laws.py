@@ -8,7 +8,8 @@ import pytest
 
 from quotas.engine.auditing import audit
 from quotas.engine.plan import Plan, ProjectShare, Why
-from quotas.engine.reading import digest, read
+from kernel.documents import digest
+from quotas.engine.reading import read
 from quotas.engine.solving import solve
 from quotas.tests.engine.instances import Shape, ask, instance, model, project, random_instance
 
