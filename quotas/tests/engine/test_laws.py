@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from kernel.documents import digest
 from quotas.engine.auditing import audit
 from quotas.engine.plan import Plan, ProjectShare, Why
-from kernel.documents import digest
 from quotas.engine.reading import read
 from quotas.engine.solving import solve
 from quotas.tests.engine.instances import Shape, ask, instance, model, project, random_instance
