@@ -89,6 +89,10 @@ def _releasing(needs: Needs) -> tuple[str, str]:
     return text % {"jobs": ", ".join(jobs)}, ""
 
 
+def _next_decision(_needs: Needs) -> tuple[str, str]:
+    return _("What it waited for has just become free; the next decision looks at it again."), ""
+
+
 def _no_quota(needs: Needs) -> tuple[str, str]:
     opens = _("It starts when the project has a quota; its lead can ask for one.")
     models = needs["gpu_models"]
@@ -237,6 +241,7 @@ _SIMPLE: Mapping[str, Callable[[Needs], tuple[str, str]]] = {
     "project_state": _project_state,
     "backoff": _backoff,
     "releasing": _releasing,
+    "next_decision": _next_decision,
     "no_quota": _no_quota,
     "no_such_node": _no_such_node,
 }

@@ -32,6 +32,7 @@ def gates(kind: str, **gate: Any) -> dict[str, Any]:
         ("backoff", {}, "Its last try failed", ""),
         ("releasing", {"after": [7, 9]}, "the jobs 7, 9, which are on them, are stopping", ""),
         ("releasing", {}, "the jobs on them are stopping", ""),
+        ("next_decision", {"gates": []}, "has just become free", ""),
         ("no_quota", {"gpu_models": ["a", "b"]}, "no GPU quota on a or b", "its lead can ask"),
         ("no_quota", {"gpu_models": []}, "The project has no GPU quota.", ""),
         ("no_such_node", {**ASKED, "gpu_models": ["h100"]}, "2 nodes with 4 GPUs each of h100", "asks for less"),
@@ -90,7 +91,7 @@ def test_each_reason_has_its_sentence_and_its_way_out(code: str, needs: dict[str
 
 def test_every_reason_of_the_engine_is_known() -> None:
     assert set(reasons._SENTENCES) == set(_GATES)
-    assert set(_SIMPLE) == {"project_state", "backoff", "releasing", "no_quota", "no_such_node"}
+    assert set(_SIMPLE) == {"project_state", "backoff", "releasing", "next_decision", "no_quota", "no_such_node"}
 
 
 def test_several_conditions_are_all_said() -> None:
