@@ -57,24 +57,27 @@ def _published(name: str) -> Document:
 
 
 def grown(document: Document, projects: int, models: int, seed: int) -> Document:
-    """An instance of the same kind: projects drawn again and again, the first models doubled for more of them."""
+    """An instance of the same kind: projects drawn again and again; where there are to be more models, the first ones
+    have a twin, and what a project asks for is drawn from all.
+    """
     chance, grown = random.Random(seed), copy.deepcopy(document)
     parts = grown["gpu_models"]
     share = projects / len(grown["projects"]) * len(parts) / models
-    parts += [{**part, "name": f"{part['name']}-2"} for part in parts[: models - len(parts)]]
+    twins = [{**part, "name": f"{part['name']}-2"} for part in parts[: models - len(parts)]]
+    parts += twins
     for part in parts:
         part.update(capacity=int(part["capacity"] * share) // 8 * 8, reserve=int(part["reserve"] * share))
-    doubled = {part["name"].removesuffix("-2") for part in parts if part["name"].endswith("-2")}
-    grown["projects"] = [_drawn(document["projects"], doubled, chance, place) for place in range(projects)]
+    names = [part["name"] for part in parts] if twins else []
+    grown["projects"] = [_drawn(document["projects"], names, chance, place) for place in range(projects)]
     return grown
 
 
-def _drawn(rows: list[Document], doubled: set[str], chance: random.Random, place: int) -> Document:
+def _drawn(rows: list[Document], names: list[str], chance: random.Random, place: int) -> Document:
     row = copy.deepcopy(chance.choice(rows))
-    asks = {}
-    for name, ask in row["models"].items():
+    chosen = chance.sample(names, len(row["models"])) if names else list(row["models"])
+    for ask in row["models"].values():
         ask["suitability"] = round(ask["suitability"] * chance.uniform(0.9, 1.1), 3)
-        asks[f"{name}-2" if name in doubled and chance.random() < 0.5 else name] = ask
+    asks = dict(zip(chosen, row["models"].values(), strict=True))
     return {**row, "id": f"g{place:05d}", "score": round(chance.uniform(0, 100), 1), "models": asks}
 
 
