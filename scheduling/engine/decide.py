@@ -8,7 +8,8 @@ from scheduling.engine.explain import explain
 from scheduling.engine.model import Decision, Earmark, Job, JobState, Policy, Snapshot
 from scheduling.engine.preference import Preference
 from scheduling.engine.queue import Queue, by_standing
-from scheduling.engine.victims import Exchange, Preemption, Reclaim, Rules, Search
+from scheduling.engine.rules import Preemption, Reclaim, Rules
+from scheduling.engine.victims import Exchange, Search
 
 
 def decide(snapshot: Snapshot, now: float, policy: Policy, kept: Preference | None = None) -> Decision:
@@ -128,7 +129,9 @@ class _Exchanges:
             return None
         for standing in by_standing(self._board, job, self._models(job)):
             for model in standing:
-                if (found := Search(self._rules(self._board, job, model)).find()) is not None:
+                rules = self._rules(self._board, job, model)
+                found = Search(rules).find() if rules.has_protection() else None
+                if found is not None:
                     return found
         self._hopeless.add(key)
         return None

@@ -257,6 +257,18 @@ class Room:
         """The rows of a node by its id; none if it is not here."""
         return self._rows_of[self._host_of[node]] if node in self._host_of else ()
 
+    def beside(self, row: int) -> tuple[int, ...]:
+        """The rows of this row's node."""
+        return self._rows_of[int(self.host[row])]
+
+    def exclusive_on(self, host: int) -> int:
+        """How many members that allow nothing else are on a host."""
+        return int(self._exclusive[host])
+
+    def holders_of(self, row: int, column: int) -> tuple[tuple[int, bool], ...]:
+        """Of a device taken in part, the project of each part, and whether it shares the device."""
+        return self._holders.get((row, column), ())
+
     def free_milli(self, model: str) -> int:
         """Of the model on rows that take something new."""
         rows = self._is_open & (self.row_model == (self.models.index(model) if model in self.models else -1))

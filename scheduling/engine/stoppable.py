@@ -4,9 +4,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from scheduling.engine.model import Job
 from scheduling.engine.parties import Ledger, Parties, Party
-from scheduling.engine.room import Spot
+from scheduling.engine.room import Ints, Spot
 
 Place = tuple[tuple[float, ...], int]
 """Where a project stands among those that give victims, and its id."""
@@ -18,6 +20,7 @@ class _OnModel:
     rows: dict[int, list[Job]] = field(default_factory=lambda: defaultdict(list))
     places: dict[int, Place] = field(default_factory=dict)
     milli: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    by_row: Ints | None = None
 
 
 class Stoppable:
@@ -65,6 +68,16 @@ class Stoppable:
         found = {job.id: job for row in rows for job in self._models[model].rows.get(row, ())}
         return sorted(found.values(), key=self.order)
 
+    def by_row(self, model: str, rows: int) -> Ints:
+        """Milli-GPU that they hold on each row of so many. Not to be changed."""
+        on = self._models[model]
+        if on.by_row is None:
+            on.by_row = np.zeros(rows, dtype=np.int64)
+            for jobs in on.jobs.values():
+                for spot in (spot for job in jobs for spot in self._spots[job.id]):
+                    on.by_row[spot.row] += spot.milli * len(spot.columns)
+        return on.by_row
+
     def places(self, model: str) -> list[Place]:
         """Of each project that has victims on the model, its place among the others."""
         return list(self._models[model].places.values())
@@ -87,6 +100,7 @@ class Stoppable:
             return
         on.jobs[job.project] = [other for other in on.jobs[job.project] if other.id != job.id]
         self._sum(on, job, -1)
+        on.by_row = None
         for row in {spot.row for spot in self._spots[job.id]}:
             on.rows[row] = [other for other in on.rows[row] if other.id != job.id]
         self.changed(job.project, job.gpu_model)

@@ -3,15 +3,16 @@
 import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from scheduling.engine.board import Board, Chosen
+from scheduling.engine.board import Chosen
 from scheduling.engine.model import MILLI, Job
-from scheduling.engine.parties import Party
-from scheduling.engine.room import Bools
+from scheduling.engine.room import Room
+from scheduling.engine.rules import Gone, Rules
 from scheduling.engine.stoppable import Place
+from scheduling.engine.trial import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,168 +21,6 @@ class Exchange:
 
     chosen: Chosen
     victims: tuple[Job, ...]
-
-
-@dataclass(slots=True)
-class Gone:
-    """What the victims chosen so far no longer use: in all, and by the place of each party."""
-
-    milli: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    total: int = 0
-
-    def of(self, party: Party) -> int:
-        return self.milli[party.index]
-
-    def add(self, chain: Sequence[Party], job: Job, sign: int = 1) -> None:
-        self.total += sign * job.ask.total_milli
-        for party in chain:
-            self.milli[party.index] += sign * job.ask.total_milli
-
-
-class Rules:
-    """What one action allows for one newcomer on one model."""
-
-    def __init__(self, board: Board, newcomer: Job, model: str) -> None:
-        self.board = board
-        self.newcomer = newcomer
-        self.model = model
-        self.chain = board.parties.chain[newcomer.project]
-
-    @staticmethod
-    def is_conceivable(board: Board, newcomer: Job, model: str) -> bool:
-        """A quick look before the search: False if no victims could make the newcomer legal, now or later in the
-        action."""
-        raise NotImplementedError
-
-    def is_candidate(self, job: Job) -> bool:
-        """Whether a stoppable job may be a victim at all, whatever is used."""
-        raise NotImplementedError
-
-    def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
-        """By project, in the order of victims, and the projects' places among them: a heap, the caller's own."""
-        raise NotImplementedError
-
-    def at_most(self, jobs: Iterable[Job]) -> int:
-        """No more milli-GPU than this can be taken legally from these candidates."""
-        raise NotImplementedError
-
-    def may_take(self, victim: Job, gone: Gone) -> bool:
-        """Whether the victim is legal now, earlier victims gone."""
-        raise NotImplementedError
-
-    def may_start(self, gone: Gone) -> bool:
-        """Whether the newcomer is legal once these are gone: limits, guarantee, reserve and windows."""
-        board, job = self.board, self.newcomer
-        return (
-            self.is_within(lambda party: party.limit(self.model), gone)
-            and self.has_protection()
-            and board.reserve.is_kept(job, self.model, gone.total)
-            and board.windows.gate(job, self.model, gone.total) is None
-        )
-
-    def is_within(self, bound: Callable[[Party], int | None], gone: Gone) -> bool:
-        """Whether the newcomer stays within this bound at every level."""
-        ask = self.newcomer.ask.total_milli
-        return all(
-            (most := bound(party)) is None or self.board.ledger.use(party, self.model) - gone.of(party) + ask <= most
-            for party in self.chain
-        )
-
-    def has_protection(self) -> bool:
-        """A newcomer that is not preemptible fits the guarantee; victims, being preemptible, do not help there."""
-        return self.newcomer.is_preemptible or self.board.ledger.lacks_guarantee(self.newcomer, self.model) is None
-
-
-class Reclaim(Rules):
-    """Between projects: a side above what it is due gives way to one that stays within its share."""
-
-    def __init__(self, board: Board, newcomer: Job, model: str) -> None:
-        super().__init__(board, newcomer, model)
-        self._open: dict[int, Party] = {}
-        """Projects whose victims are legal, or would be once all that our own side could lose is lost; their side."""
-        self._spare: dict[int, int] = {}
-        """Of each such side, what it uses above what it may keep."""
-        for mine in self.chain:
-            for theirs in board.parties.children[mine.parent]:
-                if theirs is not mine and (spare := self._spare_of(theirs, mine)) > 0:
-                    self._spare[theirs.index] = spare
-                    self._open.update(dict.fromkeys(board.parties.below[theirs.index], theirs))
-
-    @staticmethod
-    def is_conceivable(board: Board, newcomer: Job, model: str) -> bool:
-        """Victims are of other projects, so that they do not help its own share; and no more can leave a group than
-        is stoppable there."""
-        ask, own = newcomer.ask.total_milli, board.parties.projects[newcomer.project]
-        for party in board.parties.chain[newcomer.project]:
-            losable = board.stoppable.milli(party, model) - board.stoppable.milli(own, model)
-            if board.ledger.use(party, model) + ask - losable > board.share(party, model):
-                return False
-        return True
-
-    def is_candidate(self, job: Job) -> bool:
-        return job.project in self._open
-
-    def _spare_of(self, theirs: Party, mine: Party) -> int:
-        board, model = self.board, self.model
-        use, guaranteed = board.ledger.use(theirs, model), theirs.guaranteed(model)
-        if use <= guaranteed:
-            return 0
-        losable = board.stoppable.milli(mine, model) - board.stoppable.milli(self.chain[0], model)
-        own = board.ledger.use(mine, model) + self.newcomer.ask.total_milli - losable
-        return use - (guaranteed if own <= mine.guaranteed(model) else max(guaranteed, board.share(theirs, model)))
-
-    def at_most(self, jobs: Iterable[Job]) -> int:
-        """A side gives until it has no more to spare; the last job may be larger than that."""
-        sums: dict[int, int] = defaultdict(int)
-        largest: dict[int, int] = defaultdict(int)
-        for job in jobs:
-            side, milli = self._open[job.project].index, job.ask.total_milli
-            sums[side] += milli
-            largest[side] = max(largest[side], milli)
-        return sum(min(milli, self._spare[side] + largest[side] - 1) for side, milli in sums.items())
-
-    def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
-        jobs = self.board.stoppable.of(self.model)
-        places = [place for place in self.board.stoppable.places(self.model) if place[1] in self._open]
-        heapq.heapify(places)
-        return jobs, places
-
-    def may_take(self, victim: Job, gone: Gone) -> bool:
-        """Their side is above guarantee and share; or above its guarantee, and ours is within its own."""
-        theirs, mine = self.board.parties.sides(victim.project, self.newcomer.project)
-        guaranteed = theirs.guaranteed(self.model)
-        use = self.board.ledger.use(theirs, self.model) - gone.of(theirs)
-        if use <= guaranteed:
-            return False
-        if use > self.board.share(theirs, self.model):
-            return True
-        own = self.board.ledger.use(mine, self.model) - gone.of(mine) + self.newcomer.ask.total_milli
-        return own <= mine.guaranteed(self.model)
-
-    def may_start(self, gone: Gone) -> bool:
-        return self.is_within(lambda party: self.board.share(party, self.model), gone) and super().may_start(gone)
-
-
-class Preemption(Rules):
-    """Inside a project: strictly lower priority gives way."""
-
-    @staticmethod
-    def is_conceivable(board: Board, newcomer: Job, model: str) -> bool:
-        own = board.stoppable.of(model).get(newcomer.project)
-        return bool(own) and own[0].priority < newcomer.priority
-
-    def is_candidate(self, job: Job) -> bool:
-        return job.project == self.newcomer.project and job.priority < self.newcomer.priority
-
-    def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
-        own = [job for job in self.board.stoppable.of(self.model)[self.newcomer.project] if self.is_candidate(job)]
-        return {self.newcomer.project: own}, [self.board.stoppable.place(job, self.model, 0) for job in own[:1]]
-
-    def at_most(self, jobs: Iterable[Job]) -> int:
-        return sum(job.ask.total_milli for job in jobs)
-
-    def may_take(self, victim: Job, gone: Gone) -> bool:
-        return True
 
 
 class _Line:
@@ -230,8 +69,8 @@ class _Line:
 
 
 class Search:
-    """Looks for an exchange under some rules; changes nothing on the board. ``_room`` is a trial that each step leaves
-    as it found it."""
+    """Looks for an exchange under some rules; changes nothing on the board. ``_trial`` is left by each step as it was
+    found."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -239,77 +78,115 @@ class Search:
         self._planned = self._board.calendar.respected(self._job).places
         rows = self._board.eligible.rows(self._job) & self._board.room.can_take
         self._rows = rows & self._board.eligible.is_model(self._model)
-        room = self._board.own_room(self._job)
-        room.states()
-        self._room = room.copy()
+        self._is_row = self._rows.tolist()
+        self._room = self._board.own_room(self._job)
+        self._trial = Trial(self._room, self._job, self._rows)
 
     def find(self) -> Exchange | None:
         """Greedily over all nodes; where that finds no place, node by node (set by set for a gang), in the order of
         placement."""
-        if not self._rules.has_protection():
+        jobs, places = self._rules.candidates()
+        if not places:
             return None
-        found = self._settled(*self._rules.candidates(), self._rows)
-        if found is not None:
-            return found
-        return next(filter(None, (self._on(rows) for rows in self._node_sets())), None)
+        found = self._settled(jobs, places, None)
+        return found or (self._on_one() if self._job.ask.nodes == 1 else self._on_sets())
 
     def _is_useful(self, job: Job) -> bool:
         """It holds something where the newcomer may go, and nothing that a plan counts on."""
-        spots = self._board.spots[job.id]
-        is_kept = self._planned and any(
-            (spot.row, column) in self._planned for spot in spots for column in spot.columns
-        )
-        return not is_kept and any(self._rows[spot.row] for spot in spots)
-
-    def _node_sets(self) -> Iterable[Sequence[int]]:
-        """Rows that could take a member if all candidates on them were gone: in the order of placement, one at a
-        time; for a gang, as many neighbours as it needs."""
-        gone, nodes = Gone(), self._job.ask.nodes
-        jobs = [job for some in self._rules.candidates()[0].values() for job in some if self._may_go(job)]
-        for job in jobs:
-            self._move(gone, job, leaves=True)
-        able = np.flatnonzero(self._room.fits(self._job.ask, self._job.project, self._rows))
-        rows = self._board.preference.order(self._room, self._job.ask, self._job.project, able).tolist()
-        for job in jobs:
-            self._move(gone, job, leaves=False)
-        for first in range(len(rows) - nodes + 1):
-            yield rows[first : first + nodes]
+        spots, planned = self._board.spots[job.id], self._planned
+        if planned and any((spot.row, column) in planned for spot in spots for column in spot.columns):
+            return False
+        return any(self._is_row[spot.row] for spot in spots)
 
     def _may_go(self, job: Job) -> bool:
         return self._rules.is_candidate(job) and self._is_useful(job)
 
+    def _on_one(self) -> Exchange | None:
+        """The first node in the order of placement that works. The order is looked for where several do."""
+        works = {row: found for row in self._able() if (found := self._on((row,))) is not None}
+        if len(works) < 2:
+            return next(iter(works.values()), None)
+        return next(works[row] for row in self._in_order() if row in works)
+
+    def _on_sets(self) -> Exchange | None:
+        """The first set of neighbours in the order of placement that works. A set can give no more than its nodes
+        one by one."""
+        nodes, lacks = self._job.ask.nodes, {row: self._lack((row,)) for row in self._able()}
+        if len(lacks) < nodes or sum(sorted(lacks.values())[:nodes]) > 0:
+            return None
+        rows = self._in_order()
+        sets = (rows[first : first + nodes] for first in range(len(rows) - nodes + 1))
+        able = (some for some in sets if sum(lacks[row] for row in some) <= 0)
+        return next(filter(None, map(self._on, able)), None)
+
+    def _lack(self, rows: Sequence[int]) -> int:
+        """What is missing on these rows beyond all that may be taken there."""
+        jobs = [job for job in self._board.stoppable.on(self._model, rows) if self._may_go(job)]
+        return self._least_missing(rows) - self._rules.at_most(jobs)
+
+    def _able(self) -> list[int]:
+        """Rows with enough GPUs for a member, if all that is stoppable there were gone."""
+        free = np.maximum(self._room.free, 0).sum(axis=1) + self._board.stoppable.by_row(self._model, len(self._rows))
+        rows: list[int] = np.flatnonzero(self._rows & (free >= self._job.ask.milli)).tolist()
+        return rows
+
+    def _in_order(self) -> list[int]:
+        """Rows that could take a member if all candidates were gone, in the order of placement then."""
+        board, job = self._board, self._job
+        gone = {other.id: other for some in self._rules.candidates()[0].values() for other in some}
+        room = self._without(filter(self._may_go, gone.values()))
+        able = np.flatnonzero(room.fits(job.ask, job.project, self._rows))
+        rows: list[int] = board.preference.order(room, job.ask, job.project, able).tolist()
+        return rows
+
+    def _without(self, jobs: Iterable[Job]) -> Room:
+        """The room when these are gone."""
+        self._room.states()
+        room = self._room.copy()
+        for job in jobs:
+            for spot in self._board.spots[job.id]:
+                room.give_back(spot, job.ask, job.project)
+        return room
+
     def _on(self, rows: Sequence[int]) -> Exchange | None:
         """An exchange on these rows alone."""
-        mask = np.zeros(len(self._rows), dtype=np.bool_)
-        mask[list(rows)] = True
         on_rows = [job for job in self._board.stoppable.on(self._model, rows) if self._may_go(job)]
-        if self._rules.at_most(on_rows) < self._least_missing(mask):
+        if not on_rows or self._rules.at_most(on_rows) < self._least_missing(rows):
             return None
         jobs: dict[int, list[Job]] = defaultdict(list)
         for job in on_rows:
             jobs[job.project].append(job)
         places = [self._board.stoppable.place(some[0], self._model, 0) for some in jobs.values()]
         heapq.heapify(places)
-        return self._settled(jobs, places, mask)
+        return self._settled(jobs, places, rows)
 
-    def _settled(self, jobs: Mapping[int, Sequence[Job]], places: list[Place], rows: Bools) -> Exchange | None:
+    def _settled(
+        self, jobs: Mapping[int, Sequence[Job]], places: list[Place], rows: Sequence[int] | None
+    ) -> Exchange | None:
         """The greedy choice without those not needed, from the last back, if it is legal from the first to the
-        last."""
+        last. ``rows``: where alone it may go; None for all."""
         gone = Gone()
         taken, is_placed = self._greedy(_Line(self._rules, self._is_useful, jobs, places), rows, gone)
         kept = list(taken)
         for victim in reversed(taken) if is_placed else ():
             self._move(gone, victim, leaves=False)
-            if self._is_placeable(rows, gone):
+            if self._rules.may_start(gone) and self._has_place(rows):
                 kept = [job for job in kept if job is not victim]
             else:
                 self._move(gone, victim, leaves=True)
-        chosen = self._board.place_on(self._job, rows, self._room) if is_placed else None
         for victim in kept:
             self._move(gone, victim, leaves=False)
-        return Exchange(chosen, tuple(kept)) if chosen is not None and self._is_legal(kept) else None
+        return self._exchange(kept, rows) if is_placed and self._is_legal(kept) else None
 
-    def _greedy(self, line: _Line, rows: Bools, gone: Gone) -> tuple[list[Job], bool]:
+    def _exchange(self, victims: Sequence[Job], rows: Sequence[int] | None) -> Exchange | None:
+        mask = self._rows
+        if rows is not None:
+            mask = np.zeros(len(self._rows), dtype=np.bool_)
+            mask[list(rows)] = True
+        chosen = self._board.place_on(self._job, mask, self._without(victims))
+        return Exchange(chosen, tuple(victims)) if chosen is not None else None
+
+    def _greedy(self, line: _Line, rows: Sequence[int] | None, gone: Gone) -> tuple[list[Job], bool]:
         """Victims in their order until the newcomer is placeable, and whether it is. They are gone from the trial.
 
         There is no need to look for a place before enough is gone for the row that lacks least.
@@ -326,16 +203,19 @@ class Search:
                     self._move(gone, moved, leaves=True)
                 taken += waiting
                 waiting.clear()
-                if self._is_placeable(rows, gone):
+                if self._has_place(rows):
                     return taken, True
         return taken, False
 
-    def _least_missing(self, rows: Bools) -> int:
+    def _least_missing(self, rows: Sequence[int] | None) -> int:
         """What must be gone at least, in milli-GPU: that of the rows which lack least."""
-        if self._job.ask.milli < MILLI:
+        ask, whole = self._job.ask, self._room.whole
+        if ask.milli < MILLI:
             return 0
-        missing = np.sort(np.maximum(0, self._job.ask.devices - self._room.whole[rows]))[: self._job.ask.nodes]
-        return int(missing.sum()) * MILLI
+        if rows is None:
+            missing = np.sort(np.maximum(0, ask.devices - whole[self._rows]))[: ask.nodes]
+            return int(missing.sum()) * MILLI
+        return sum(sorted(max(0, ask.devices - int(whole[row])) for row in rows)[: ask.nodes]) * MILLI
 
     def _is_legal(self, victims: Sequence[Job]) -> bool:
         """Each victim when its turn comes."""
@@ -348,14 +228,12 @@ class Search:
 
     def _move(self, gone: Gone, victim: Job, *, leaves: bool) -> None:
         gone.add(self._board.parties.chain[victim.project], victim, 1 if leaves else -1)
-        for spot in self._board.spots[victim.id]:
-            if leaves:
-                self._room.give_back(spot, victim.ask, victim.project)
-            else:
-                self._room.take(spot, victim.ask, victim.project)
+        spots = self._board.spots[victim.id]
+        if leaves:
+            self._trial.leave(spots, victim)
+        else:
+            self._trial.come_back(spots, victim)
 
-    def _is_placeable(self, rows: Bools, gone: Gone) -> bool:
-        if not self._rules.may_start(gone):
-            return False
-        able = self._room.fits(self._job.ask, self._job.project, rows)
-        return len(np.unique(self._room.host[able])) >= self._job.ask.nodes
+    def _has_place(self, rows: Sequence[int] | None) -> bool:
+        """Whether every member has a node."""
+        return self._trial.count >= self._job.ask.nodes if rows is None else self._trial.fits_on(rows)
