@@ -34,15 +34,17 @@ class _Settling:
                 self._releasing[node] += sum(devices.values())
 
     def run(self) -> None:
-        """Owners count one after the other, so that two do not fit the same quota."""
+        """Owners count one after the other, so that two do not fit the same quota. Whole GPUs are found first: what
+        stops on them is no part for anybody else."""
         board = self._board
         entitled: list[tuple[Job, str]] = []
         for job in [job for job in board.waiting.values() if job.id in self._marks]:
             model = self._model(job)
             if model is not None:
-                board.keep(job, self._marks[job.id], list(self._free_part(job)))
                 board.ledger.add(job, model, protects=not job.is_preemptible)
                 entitled.append((job, model))
+        for job, _model in sorted(entitled, key=lambda owner: owner[0].ask.milli < MILLI):
+            board.keep(job, self._marks[job.id], list(self._free_part(job)))
         for job, model in entitled:
             board.ledger.remove(job, model)
             self._settle(job, model)
@@ -96,9 +98,10 @@ class _Settling:
     def _devices(self, mark: Earmark) -> Iterable[tuple[Spot, Ask]]:
         """Whole GPUs: first those that will be wholly free, of which the free rest is held; then those that are."""
         room, wanted = self._board.room, mark.milli // MILLI
-        freed = [place for place in self._freed(mark.node) if place not in self._claimed][:wanted]
-        self._claimed.update(freed)
-        for row, column in freed:
+        freed = [freed for freed in self._freed(mark.node) if freed[0] not in self._claimed][:wanted]
+        for (row, column), stopping in freed:
+            self._claimed.add((row, column))
+            self._releasing[mark.node] -= stopping
             if (rest := int(room.free[row, column])) > 0:
                 yield Spot(row, (column,), rest, has_host=False), Ask(rest)
         wanted -= len(freed)
@@ -108,8 +111,9 @@ class _Settling:
                 yield Spot(row, tuple(whole), MILLI, has_host=False), Ask(len(whole) * MILLI)
                 wanted -= len(whole)
 
-    def _freed(self, node: int) -> list[tuple[int, int]]:
-        """Row and column of the devices that are wholly free once all that stops on the node has stopped."""
+    def _freed(self, node: int) -> list[tuple[tuple[int, int], int]]:
+        """Row and column of the devices that are wholly free once all that stops on the node has stopped, and what
+        stops on each."""
         room = self._board.room
         stopping: dict[tuple[int, int], int] = defaultdict(int)
         for job in self._stopping[node]:
@@ -117,9 +121,8 @@ class _Settling:
                 for column in spot.columns:
                     stopping[spot.row, column] += spot.milli
         rows = room.rows_of(node)
-        return sorted(
-            place for place, milli in stopping.items() if place[0] in rows and room.free[place] + milli == MILLI
-        )
+        freed = [(place, milli) for place, milli in stopping.items() if place[0] in rows]
+        return sorted((place, milli) for place, milli in freed if room.free[place] + milli == MILLI)
 
     def _part(self, mark: Earmark, part: Ask, project: int) -> Iterable[tuple[Spot, Ask]]:
         """A part of a GPU: nothing while as much is being freed; else on a device that it may join, or, so that it is

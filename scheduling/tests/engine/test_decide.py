@@ -1,94 +1,53 @@
 """What a scenario cannot say: live fields, the reasons of those that wait with their numbers, and instants by hand."""
 
-from typing import Any
-
 import pytest
 
 from scheduling.engine import (
     Ask,
-    Decision,
     Earmark,
-    Job,
     JobState,
-    Node,
     NodeState,
     Policy,
-    Project,
     Snapshot,
-    Wait,
     Window,
     decide,
 )
+from scheduling.tests.engine.by_hand import a_job, decided, gate_of, runs, started, wait_of
 from scheduling.tests.engine.world import node, project
 
 
-def _job(number: int, ask: Ask | None = None, owner: int = 1, **fields: Any) -> Job:
-    values = {"is_preemptible": True, "order": number, **fields}
-    return Job(number, f"job {number}", owner, ask or Ask(1000), **values)
-
-
-def _runs(number: int, at: int, devices: int, owner: int = 1, **fields: Any) -> Job:
-    """On the first devices of a node."""
-    placement = {at: {at * 100 + index: 1000 for index in range(devices)}}
-    values = {"state": JobState.RUNNING, "gpu_model": "a", "placement": placement, **fields}
-    return _job(number, Ask(devices * 1000), owner, **values)
-
-
-def _decided(
-    nodes: list[Node], jobs: list[Job], projects: list[Project] | None = None, now: float = 0, **fields: Any
-) -> Decision:
-    policy = fields.pop("policy", Policy())
-    return decide(Snapshot(tuple(nodes), tuple(jobs), tuple(projects or [project(1)]), **fields), now, policy)
-
-
-def _wait(decision: Decision, number: int) -> Wait:
-    return next(wait for wait in decision.wait if wait.job == number)
-
-
-def _started(decision: Decision) -> dict[int, list[int]]:
-    """Nodes by job that starts now."""
-    return {start.job: sorted(start.placement) for start in decision.start if not start.after}
-
-
-def _gate(decision: Decision, number: int) -> dict[str, Any]:
-    """The farthest gate."""
-    wait = _wait(decision, number)
-    gates: list[dict[str, Any]] = wait.needs["gates"]
-    return next(gate for gate in gates if gate["kind"] == wait.reason)
-
-
 def test_a_project_that_is_not_active_starts_nothing() -> None:
-    decision = _decided([node(1, 4)], [_job(1)], [project(1, is_active=False)])
-    assert _wait(decision, 1).reason == "project_state"
-    assert "q1" in _wait(decision, 1).text
+    decision = decided([node(1, 4)], [a_job(1)], [project(1, is_active=False)])
+    assert wait_of(decision, 1).reason == "project_state"
+    assert "q1" in wait_of(decision, 1).text
 
 
 def test_back_off_holds_a_job_until_its_time() -> None:
-    jobs = [_job(1, not_before=60), _job(2, not_before=50)]
-    decision = _decided([node(1, 4)], jobs, now=50)
-    assert _started(decision) == {2: [1]}
-    assert (_wait(decision, 1).reason, _wait(decision, 1).until) == ("backoff", 60)
+    jobs = [a_job(1, not_before=60), a_job(2, not_before=50)]
+    decision = decided([node(1, 4)], jobs, now=50)
+    assert started(decision) == {2: [1]}
+    assert (wait_of(decision, 1).reason, wait_of(decision, 1).until) == ("backoff", 60)
 
 
 def test_models_that_the_project_may_not_use_are_no_quota() -> None:
-    jobs = [_job(1, Ask(1000, gpu_models=frozenset("ab"))), _job(2)]
-    decision = _decided([node(1, 4)], jobs, [project(1, gpu_models=frozenset())])
+    jobs = [a_job(1, Ask(1000, gpu_models=frozenset("ab"))), a_job(2)]
+    decision = decided([node(1, 4)], jobs, [project(1, gpu_models=frozenset())])
     assert {wait.reason for wait in decision.wait} == {"no_quota"}
-    assert _wait(decision, 1).text == "Project q1 has no GPU quota on a or b."
-    assert _wait(decision, 2).text == "Project q1 has no GPU quota."
+    assert wait_of(decision, 1).text == "Project q1 has no GPU quota on a or b."
+    assert wait_of(decision, 2).text == "Project q1 has no GPU quota."
 
 
 def test_what_no_node_could_hold_is_said_so() -> None:
-    decision = _decided([node(1, 4)], [_job(1, Ask(8000)), _job(2, Ask(4000, nodes=2))])
+    decision = decided([node(1, 4)], [a_job(1, Ask(8000)), a_job(2, Ask(4000, nodes=2))])
     assert {wait.reason for wait in decision.wait} == {"no_such_node"}
-    assert "2 nodes with 4 GPUs each" in _wait(decision, 2).text
+    assert "2 nodes with 4 GPUs each" in wait_of(decision, 2).text
 
 
 @pytest.mark.parametrize("state", [NodeState.DRAINING, NodeState.SUSPECT])
 def test_nodes_that_take_nothing_are_the_reason(state: NodeState) -> None:
-    decision = _decided([node(1, 4, state=state)], [_job(1)])
-    assert _wait(decision, 1).reason == "node_state"
-    assert _gate(decision, 1)["nodes_open"] == 0
+    decision = decided([node(1, 4, state=state)], [a_job(1)])
+    assert wait_of(decision, 1).reason == "node_state"
+    assert gate_of(decision, 1)["nodes_open"] == 0
 
 
 def test_data_class_pool_and_bound_of_runtime_filter_nodes() -> None:
@@ -99,137 +58,137 @@ def test_data_class_pool_and_bound_of_runtime_filter_nodes() -> None:
         node(4, 1),
     ]
     owned = project(1, sources=frozenset({"owned"}))
-    decision = _decided(nodes, [_job(n, max_runtime_s=200) for n in (1, 2, 3)], [owned, project(2)])
-    assert _started(decision) == {1: [4]}
-    decision = _decided(nodes, [_job(1, owner=2, max_runtime_s=50)], [owned, project(2)])
-    assert len(_started(decision)) == 1
-    decision = _decided(nodes[:3], [_job(1, max_runtime_s=50)], [owned, project(2)])
-    assert _started(decision) == {1: [3]}
+    decision = decided(nodes, [a_job(n, max_runtime_s=200) for n in (1, 2, 3)], [owned, project(2)])
+    assert started(decision) == {1: [4]}
+    decision = decided(nodes, [a_job(1, owner=2, max_runtime_s=50)], [owned, project(2)])
+    assert len(started(decision)) == 1
+    decision = decided(nodes[:3], [a_job(1, max_runtime_s=50)], [owned, project(2)])
+    assert started(decision) == {1: [3]}
 
 
 def test_a_node_that_failed_the_job_is_used_only_if_nothing_else_fits() -> None:
-    jobs = [_job(1, avoid=frozenset({1}))]
-    assert _started(_decided([node(1, 2), node(2, 2)], jobs)) == {1: [2]}
-    assert _started(_decided([node(1, 2), node(2, 2, state=NodeState.DOWN)], jobs)) == {1: [1]}
+    jobs = [a_job(1, avoid=frozenset({1}))]
+    assert started(decided([node(1, 2), node(2, 2)], jobs)) == {1: [2]}
+    assert started(decided([node(1, 2), node(2, 2, state=NodeState.DOWN)], jobs)) == {1: [1]}
 
 
 def test_the_guarantee_is_said_with_its_numbers() -> None:
-    jobs = [_runs(7, 1, 3, is_preemptible=False), _job(1, Ask(2000), is_preemptible=False)]
-    decision = _decided([node(1, 8)], jobs, [project(1, 4)])
-    gate = _gate(decision, 1)
+    jobs = [runs(7, 1, 3, is_preemptible=False), a_job(1, Ask(2000), is_preemptible=False)]
+    decision = decided([node(1, 8)], jobs, [project(1, 4)])
+    gate = gate_of(decision, 1)
     assert (gate["kind"], gate["level"], gate["name"]) == ("guarantee", "project", "q1")
     assert (gate["bound"], gate["used"], gate["missing"]) == (4, 3, 1)
-    assert "guaranteed 4 GPUs" in _wait(decision, 1).text
+    assert "guaranteed 4 GPUs" in wait_of(decision, 1).text
 
 
 def test_the_limit_is_said_with_its_numbers() -> None:
-    decision = _decided([node(1, 8)], [_runs(7, 1, 3), _job(1, Ask(2000))], [project(1, 0, 4)])
-    gate = _gate(decision, 1)
+    decision = decided([node(1, 8)], [runs(7, 1, 3), a_job(1, Ask(2000))], [project(1, 0, 4)])
+    gate = gate_of(decision, 1)
     assert (gate["kind"], gate["bound"], gate["used"], gate["missing"]) == ("limit", 4, 3, 1)
 
 
 def test_a_limit_opens_when_enough_of_what_fills_it_ends() -> None:
     jobs = [
-        _runs(7, 1, 2, started_at=0, max_runtime_s=500),
-        _runs(8, 2, 2, started_at=0, max_runtime_s=900),
-        _job(1, Ask(3000)),
+        runs(7, 1, 2, started_at=0, max_runtime_s=500),
+        runs(8, 2, 2, started_at=0, max_runtime_s=900),
+        a_job(1, Ask(3000)),
     ]
-    decision = _decided([node(1, 4), node(2, 4)], jobs, [project(1, 0, 5)], now=100)
-    assert _wait(decision, 1).reason == "limit"
-    assert _wait(decision, 1).until == 500
+    decision = decided([node(1, 4), node(2, 4)], jobs, [project(1, 0, 5)], now=100)
+    assert wait_of(decision, 1).reason == "limit"
+    assert wait_of(decision, 1).until == 500
 
 
 def test_room_is_expected_when_max_runtimes_end() -> None:
-    jobs = [_runs(7, 1, 4, started_at=0, max_runtime_s=500), _job(1, Ask(2000))]
-    decision = _decided([node(1, 4)], jobs, now=100)
-    wait = _wait(decision, 1)
+    jobs = [runs(7, 1, 4, started_at=0, max_runtime_s=500), a_job(1, Ask(2000))]
+    decision = decided([node(1, 4)], jobs, now=100)
+    wait = wait_of(decision, 1)
     assert (wait.reason, wait.until) == ("no_room", 500)
-    assert _gate(decision, 1)["nodes_lacking"][0]["missing_gpus"] == 2
+    assert gate_of(decision, 1)["nodes_lacking"][0]["missing_gpus"] == 2
 
 
 def test_without_a_max_runtime_nobody_can_say_when() -> None:
-    assert _wait(_decided([node(1, 4)], [_runs(7, 1, 4), _job(1)]), 1).until is None
+    assert wait_of(decided([node(1, 4)], [runs(7, 1, 4), a_job(1)]), 1).until is None
 
 
 def test_the_reserve_is_the_reason_while_gpus_are_free() -> None:
-    decision = _decided([node(1, 4)], [_runs(7, 1, 2), _job(1)], reserve={"a": 2000})
-    gate = _gate(decision, 1)
+    decision = decided([node(1, 4)], [runs(7, 1, 2), a_job(1)], reserve={"a": 2000})
+    gate = gate_of(decision, 1)
     assert (gate["kind"], gate["bound"], gate["used"], gate["missing"]) == ("reserve", 2, 2, 1)
 
 
 def test_a_window_is_waited_for_to_its_end() -> None:
     window = Window("w", 2, "a", 4000, 100, 200)
-    decision = _decided([node(1, 4)], [_job(1, max_runtime_s=150)], [project(1), project(2)], windows=(window,))
-    assert (_wait(decision, 1).reason, _wait(decision, 1).until) == ("window", 200)
+    decision = decided([node(1, 4)], [a_job(1, max_runtime_s=150)], [project(1), project(2)], windows=(window,))
+    assert (wait_of(decision, 1).reason, wait_of(decision, 1).until) == ("window", 200)
 
 
 def test_cores_and_memory_count_only_where_there_is_a_quota() -> None:
     limited = project(1, cpu_limit=10, memory_limit_bytes=100)
-    jobs = [_job(1, Ask(1000, cpus=6)), _job(2, Ask(1000, cpus=6)), _job(3, Ask(1000, memory_bytes=101)), _job(4)]
-    decision = _decided([node(1, 4)], jobs, [limited])
-    assert sorted(_started(decision)) == [1, 4]
-    assert (_gate(decision, 2)["resource"], _gate(decision, 2)["missing"]) == ("cpus", 2)
-    assert (_gate(decision, 3)["resource"], _gate(decision, 3)["missing"]) == ("memory_bytes", 1)
-    assert sorted(_started(_decided([node(1, 4)], jobs))) == [1, 2, 3, 4]
+    jobs = [a_job(1, Ask(1000, cpus=6)), a_job(2, Ask(1000, cpus=6)), a_job(3, Ask(1000, memory_bytes=101)), a_job(4)]
+    decision = decided([node(1, 4)], jobs, [limited])
+    assert sorted(started(decision)) == [1, 4]
+    assert (gate_of(decision, 2)["resource"], gate_of(decision, 2)["missing"]) == ("cpus", 2)
+    assert (gate_of(decision, 3)["resource"], gate_of(decision, 3)["missing"]) == ("memory_bytes", 1)
+    assert sorted(started(decided([node(1, 4)], jobs))) == [1, 2, 3, 4]
 
 
 def test_cores_of_a_gang_count_on_each_node() -> None:
-    decision = _decided([node(1, 2), node(2, 2)], [_job(1, Ask(1000, nodes=2, cpus=6))], [project(1, cpu_limit=10)])
-    assert _gate(decision, 1)["missing"] == 2
+    decision = decided([node(1, 2), node(2, 2)], [a_job(1, Ask(1000, nodes=2, cpus=6))], [project(1, cpu_limit=10)])
+    assert gate_of(decision, 1)["missing"] == 2
 
 
 def test_a_later_job_is_told_whose_plan_it_would_move() -> None:
     jobs = [
-        _runs(7, 1, 3, started_at=3500, max_runtime_s=1000),
-        _job(1, Ask(4000), queued_at=0),
-        _job(2, queued_at=10, max_runtime_s=2000),
+        runs(7, 1, 3, started_at=3500, max_runtime_s=1000),
+        a_job(1, Ask(4000), queued_at=0),
+        a_job(2, queued_at=10, max_runtime_s=2000),
     ]
-    decision = _decided([node(1, 4)], jobs, now=4000)
-    wait = _wait(decision, 2)
+    decision = decided([node(1, 4)], jobs, now=4000)
+    wait = wait_of(decision, 2)
     assert wait.reason == "behind_plan"
     assert wait.until == 4500
-    assert _wait(decision, 1).until == 4500
+    assert wait_of(decision, 1).until == 4500
 
 
 def test_an_earmark_waits_for_what_stops_and_says_so() -> None:
-    jobs = [_runs(7, 1, 2, owner=2, state=JobState.STOPPING), _job(1, Ask(2000))]
+    jobs = [runs(7, 1, 2, owner=2, state=JobState.STOPPING), a_job(1, Ask(2000))]
     marks = (Earmark(1, 1, 2000, since=90),)
-    decision = _decided([node(1, 2)], jobs, [project(1), project(2)], now=100, earmarks=marks)
-    assert _wait(decision, 1).reason == "releasing"
+    decision = decided([node(1, 2)], jobs, [project(1), project(2)], now=100, earmarks=marks)
+    assert wait_of(decision, 1).reason == "releasing"
     assert decision.earmarks == marks
 
 
 def test_an_earmark_ends_after_twice_the_grace_time_and_a_margin() -> None:
     jobs = [
-        _runs(7, 1, 2, owner=2, state=JobState.STOPPING),
-        _job(1, Ask(2000)),
-        _job(2, Ask(1000), owner=3),
+        runs(7, 1, 2, owner=2, state=JobState.STOPPING),
+        a_job(1, Ask(2000)),
+        a_job(2, Ask(1000), owner=3),
     ]
     marks, policy = (Earmark(1, 1, 2000, since=0),), Policy(grace_s=30, earmark_margin_s=20)
     three = [project(1), project(2), project(3)]
-    kept = _decided([node(1, 3)], jobs, three, now=80, earmarks=marks, policy=policy)
-    ended = _decided([node(1, 3)], jobs, three, now=81, earmarks=marks, policy=policy)
+    kept = decided([node(1, 3)], jobs, three, now=80, earmarks=marks, policy=policy)
+    ended = decided([node(1, 3)], jobs, three, now=81, earmarks=marks, policy=policy)
     assert (kept.earmarks, ended.earmarks) == (marks, ())
-    assert _wait(ended, 1).reason == "no_room"
+    assert wait_of(ended, 1).reason == "no_room"
 
 
 def test_the_earmarks_of_a_gang_are_on_each_node() -> None:
-    jobs = [_runs(7, 1, 2, owner=2, order=0), _runs(8, 2, 2, owner=2, order=1), _job(1, Ask(2000, nodes=2))]
-    decision = _decided([node(1, 2), node(2, 2)], jobs, [project(1, 4), project(2, weight=0)], now=5)
+    jobs = [runs(7, 1, 2, owner=2, order=0), runs(8, 2, 2, owner=2, order=1), a_job(1, Ask(2000, nodes=2))]
+    decision = decided([node(1, 2), node(2, 2)], jobs, [project(1, 4), project(2, weight=0)], now=5)
     assert decision.earmarks == (Earmark(1, 1, 2000, 5), Earmark(1, 2, 2000, 5))
     [start] = decision.start
     assert start.after == (7, 8) or set(start.after) == {7, 8}
 
 
 def test_lost_work_is_gpus_times_seconds_since_the_checkpoint() -> None:
-    victim = _runs(7, 1, 2, owner=2, started_at=0, last_checkpoint_at=60)
-    decision = _decided([node(1, 2)], [victim, _job(1, Ask(2000))], [project(1, 2), project(2, weight=0)], now=100)
+    victim = runs(7, 1, 2, owner=2, started_at=0, last_checkpoint_at=60)
+    decision = decided([node(1, 2)], [victim, a_job(1, Ask(2000))], [project(1, 2), project(2, weight=0)], now=100)
     [preempt] = decision.preempt
     assert (preempt.job, preempt.by, preempt.lost_gpu_seconds) == (7, 1, 80)
 
 
 def test_a_stopped_member_is_given_a_minute() -> None:
-    gang = _job(
+    gang = a_job(
         7,
         Ask(2000, nodes=2),
         state=JobState.RUNNING,
@@ -238,13 +197,13 @@ def test_a_stopped_member_is_given_a_minute() -> None:
         member_lost_at=40,
     )
     nodes = [node(1, 2), node(2, 2, state=NodeState.DOWN)]
-    assert _decided(nodes, [gang], now=100).preempt == ()
-    assert [preempt.job for preempt in _decided(nodes, [gang], now=101).preempt] == [7]
+    assert decided(nodes, [gang], now=100).preempt == ()
+    assert [preempt.job for preempt in decided(nodes, [gang], now=101).preempt] == [7]
 
 
 def test_jobs_without_gpus_start_where_there_is_a_core() -> None:
-    jobs = [_job(1, Ask(0, cpus=8)), _job(2, Ask(0, cpus=8))]
-    assert len(_started(_decided([node(1, 4, cpus=8)], jobs))) == 1
+    jobs = [a_job(1, Ask(0, cpus=8)), a_job(2, Ask(0, cpus=8))]
+    assert len(started(decided([node(1, 4, cpus=8)], jobs))) == 1
 
 
 def test_nothing_at_all_is_decided_too() -> None:
