@@ -35,33 +35,33 @@ INTERRUPTION = (
     Asked(
         "min_runtime_s",
         MINUTE,
-        _("Least time a job runs before it may have to give way"),
-        _("Never less than the job's own checkpoint interval, so that what it has done is saved."),
+        _("Minimum run time"),
+        _("How long a job runs before it may have to give way; never less than its own checkpoint interval."),
     ),
     Asked(
         "interruptions_per_day",
         PLAIN,
-        _("Interruptions of a job on one day"),
-        _("From then on that least time doubles with each further one."),
+        _("Interruptions per job and day"),
+        _("From then on the minimum run time doubles with each further one."),
     ),
     Asked(
         "earmark_margin_s",
         MINUTE,
-        _("Time that freed GPUs are kept beyond the grace time"),
-        _("A job for which others stopped has twice the grace time and this to start. The grace time is each pool's."),
+        _("Margin of earmarks"),
+        _("GPUs freed for a job are kept for it for twice the grace time, which is each pool's, and this."),
     ),
     Asked(
         "member_lost_after_s",
         1,
-        _("Patience with a job on several nodes that has lost one"),
-        _("Then the rest of it is stopped and it goes back to its old place in the queue."),
+        _("Patience with a broken gang"),
+        _("A job that has lost one of its nodes is stopped after this, and goes back to its old place in the queue."),
     ),
 )
 WAITING = (
     Asked(
         "starvation_after_s",
         MINUTE,
-        _("Wait after which a job gets a planned start"),
+        _("Planned start after"),
         _("Later jobs then start only if they do not delay it. It needs jobs that have a max runtime."),
     ),
     Asked(

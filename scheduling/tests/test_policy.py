@@ -82,7 +82,7 @@ def test_the_page_asks_names_each_change_and_then_saves(admin: Client) -> None:
     asked = admin.post(PAGE, sent(min_runtime_s="45", half_life_s="3.5"))
     words = asked.content.decode()
     assert asked.status_code == 200
-    assert "give way: 30 → 45 minutes" in words
+    assert "Minimum run time: 30 → 45 minutes" in words
     assert "Half-life of past use: 7 → 3.5 days" in words
     assert "High tier" not in words
     assert policy_now().version == 0
