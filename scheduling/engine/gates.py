@@ -9,7 +9,7 @@ from scheduling.engine.model import Amounts, Job, Project, Window
 from scheduling.engine.parties import Ledger, Parties
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Gate:
     """Closed to a job. ``missing`` is what would open it: milli-GPU, cores or bytes. ``level`` and ``name`` say whose
     guarantee or limit of ``bound`` it is, of which ``used`` are used; ``until``: when time opens it; ``nodes``: name,
@@ -36,27 +36,39 @@ class Gates:
 
     def of_quota(self, job: Job, model: str) -> Iterator[Gate]:
         """Guarantee, for who is not preemptible; limits; cores and memory. The first closed level of each."""
-        if not job.is_preemptible and (lack := self._ledger.lacks_guarantee(job, model)):
+        guarantee_left, limit_left = self._ledger.left(job.project, model)
+        milli = job.ask.total_milli
+        if not job.is_preemptible and milli > guarantee_left:
+            yield from self._guarantee(job, model)
+        if milli > limit_left:
+            yield from self._limit(job, model)
+        project, ask = self._projects[job.project], job.ask
+        if project.cpu_limit is not None:
+            yield from _resource("cpus", ask.cpus * ask.nodes, project.cpu_limit, self._ledger.cpus[project.id])
+        if project.memory_limit_bytes is not None:
+            used = self._ledger.memory_bytes[project.id]
+            yield from _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, used)
+
+    def _guarantee(self, job: Job, model: str) -> Iterator[Gate]:
+        if lack := self._ledger.lacks_guarantee(job, model):
             party, missing = lack
             bound, used = party.guaranteed(model), self._ledger.protected(party, model)
             yield Gate("guarantee", missing, bound, used, _level(party.is_group), party.name, party.index)
+
+    def _limit(self, job: Job, model: str) -> Iterator[Gate]:
         if lack := self._ledger.lacks_limit(job, model):
             party, missing = lack
             used = self._ledger.use(party, model)
             bound = used + job.ask.total_milli - missing
             yield Gate("limit", missing, bound, used, _level(party.is_group), party.name, party.index)
-        project, ask = self._projects[job.project], job.ask
-        yield from _resource("cpus", ask.cpus * ask.nodes, project.cpu_limit, self._ledger.cpus[project.id])
-        memory = self._ledger.memory_bytes[project.id]
-        yield from _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, memory)
 
 
 def _level(is_group: bool) -> str:
     return "group" if is_group else "project"
 
 
-def _resource(name: str, asked: int, limit: int | None, used: int) -> Iterator[Gate]:
-    if limit is not None and asked and used + asked > limit:
+def _resource(name: str, asked: int, limit: int, used: int) -> Iterator[Gate]:
+    if asked and used + asked > limit:
         yield Gate("resource", used + asked - limit, limit, used, "project", name)
 
 
@@ -75,7 +87,9 @@ class Reserve:
     def gate(self, job: Job, model: str) -> Gate | None:
         reserve, free = self.left(model), self._free(model)
         missing = job.ask.total_milli + reserve - free
-        return Gate("reserve", missing, reserve, free) if missing > 0 and not self.is_kept(job, model, 0) else None
+        if missing <= 0 or self.is_kept(job, model, 0):
+            return None
+        return Gate("reserve", missing, reserve, free)
 
     def is_kept(self, job: Job, model: str, freed: int) -> bool:
         """Whether the job leaves what is free of the reserve, if ``freed`` milli-GPU become free for it. Where less
