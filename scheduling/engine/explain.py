@@ -22,7 +22,8 @@ from scheduling.engine.reasons import (
     releasing,
 )
 
-_NEARNESS = ("behind_plan", "no_room", "node_state", "window", "reserve", "guarantee", "limit", "resource")
+_KINDS = ("behind_plan", "no_room", "node_state", "window", "reserve", "guarantee", "limit", "resource")
+_NEARNESS = {kind: at for at, kind in enumerate(_KINDS)}
 """Of several models, the one whose farthest closed gate comes first here is the one that is explained."""
 
 
@@ -40,7 +41,7 @@ class _Why:
         self._refusals: dict[Hashable, Refusal] = {}
         self._rooms: dict[Hashable, tuple[Gate, ...]] = {}
         self._ends: dict[str, dict[tuple[str, int], tuple[list[int], list[float]]]] = {}
-        self._plans = {plan.job.id: plan.start for plan in board.calendar.holds}
+        self._plans = {job: plan.start for job, plan in board.calendar.plans.all().items()}
 
     def wait(self, job: Job) -> Wait:
         refusal = self._own(job) or self._shared(job)
@@ -73,8 +74,10 @@ class _Why:
         if not holders:
             return no_such_node(job, board.eligible.models(job))
         gates = {model: [*board.closed(job, model), *self._room(job, model)] for model in holders}
-        model = min(gates, key=lambda name: (_distance(gates[name]), len(gates[name]), name))
-        found = sorted(gates[model], key=lambda gate: -_NEARNESS.index(gate.kind))
+        model = next(iter(gates))
+        if len(gates) > 1:
+            model = min(gates, key=lambda name: (_distance(gates[name]), len(gates[name]), name))
+        found = sorted(gates[model], key=lambda gate: -_NEARNESS[gate.kind])
         if not found:
             return next_decision(job, model, board.now)
         return closed(job, project, model, found, self._until(model, found))
@@ -120,7 +123,7 @@ class _Why:
 
 
 def _distance(gates: Sequence[Gate]) -> int:
-    return max((_NEARNESS.index(gate.kind) for gate in gates), default=-1)
+    return max((_NEARNESS[gate.kind] for gate in gates), default=-1)
 
 
 class _RoomGates:
@@ -137,10 +140,10 @@ class _RoomGates:
         able = rows & room.could_hold(job.ask) & room.can_take
         if (count := int(able.sum())) < job.ask.nodes:
             return (Gate("node_state", job.ask.nodes - count, bound=job.ask.nodes, used=count),)
-        if board.place(job, [self._model], board.own_room(job)) is not None:
+        if board.has_place(job, self._model, board.own_room(job)):
             return ()
         plans = board.calendar.respected(job).plans
-        if plans and board.place(job, [self._model], room) is not None:
+        if plans and board.has_place(job, self._model, room):
             first = min(plans, key=lambda plan: (plan.start, plan.job.id))
             return (Gate("behind_plan", 0, party=first.job.id, until=first.start),)
         plan = board.earliest(job, [self._model])

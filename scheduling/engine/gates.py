@@ -1,12 +1,13 @@
 """What quota, reserve and windows allow: each gate a job does not pass says by how much."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from scheduling.engine.calendar import Calendar
 from scheduling.engine.model import Amounts, Job, Project, Window
-from scheduling.engine.parties import Ledger, Parties
+from scheduling.engine.parties import Ledger, Parties, Party
 
 
 @dataclass(slots=True)
@@ -24,6 +25,8 @@ class Gate:
     party: int = -1
     until: float | None = None
     nodes: tuple[tuple[str, int, int, int], ...] = ()
+    said: tuple[str, dict[str, Any]] | None = None
+    """In words and for screens, once somebody has asked: see ``reasons``."""
 
 
 class Gates:
@@ -33,43 +36,60 @@ class Gates:
         self._parties = parties
         self._ledger = ledger
         self._projects = projects
+        self._known: dict[tuple[str, int, str, int], Gate] = {}
+        self._version = ledger.version
 
-    def of_quota(self, job: Job, model: str) -> Iterator[Gate]:
+    def of_quota(self, job: Job, model: str) -> list[Gate]:
         """Guarantee, for who is not preemptible; limits; cores and memory. The first closed level of each."""
         guarantee_left, limit_left = self._ledger.left(job.project, model)
         milli = job.ask.total_milli
+        found = []
         if not job.is_preemptible and milli > guarantee_left:
-            yield from self._guarantee(job, model)
+            found.append(self._once("guarantee", job, model))
         if milli > limit_left:
-            yield from self._limit(job, model)
+            found.append(self._once("limit", job, model))
         project, ask = self._projects[job.project], job.ask
         if project.cpu_limit is not None:
-            yield from _resource("cpus", ask.cpus * ask.nodes, project.cpu_limit, self._ledger.cpus[project.id])
+            found += _resource("cpus", ask.cpus * ask.nodes, project.cpu_limit, self._ledger.cpus[project.id])
         if project.memory_limit_bytes is not None:
             used = self._ledger.memory_bytes[project.id]
-            yield from _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, used)
+            found += _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, used)
+        return found
 
-    def _guarantee(self, job: Job, model: str) -> Iterator[Gate]:
-        if lack := self._ledger.lacks_guarantee(job, model):
-            party, missing = lack
-            bound, used = party.guaranteed(model), self._ledger.protected(party, model)
-            yield Gate("guarantee", missing, bound, used, _level(party.is_group), party.name, party.index)
+    def _once(self, kind: str, job: Job, model: str) -> Gate:
+        """One for all jobs of a project that ask for as much, until use changes."""
+        if self._version != self._ledger.version:
+            self._known.clear()
+            self._version = self._ledger.version
+        key = kind, job.project, model, job.ask.total_milli
+        if key not in self._known:
+            self._known[key] = self._guarantee(job, model) if kind == "guarantee" else self._limit(job, model)
+        return self._known[key]
 
-    def _limit(self, job: Job, model: str) -> Iterator[Gate]:
-        if lack := self._ledger.lacks_limit(job, model):
-            party, missing = lack
-            used = self._ledger.use(party, model)
-            bound = used + job.ask.total_milli - missing
-            yield Gate("limit", missing, bound, used, _level(party.is_group), party.name, party.index)
+    def _guarantee(self, job: Job, model: str) -> Gate:
+        party, missing = _some(self._ledger.lacks_guarantee(job, model))
+        bound, used = party.guaranteed(model), self._ledger.protected(party, model)
+        return Gate("guarantee", missing, bound, used, _level(party.is_group), party.name, party.index)
+
+    def _limit(self, job: Job, model: str) -> Gate:
+        party, missing = _some(self._ledger.lacks_limit(job, model))
+        used = self._ledger.use(party, model)
+        bound = used + job.ask.total_milli - missing
+        return Gate("limit", missing, bound, used, _level(party.is_group), party.name, party.index)
+
+
+def _some(lack: tuple[Party, int] | None) -> tuple[Party, int]:
+    assert lack is not None  # noqa: S101 - the caller has seen that less is left than the job needs
+    return lack
 
 
 def _level(is_group: bool) -> str:
     return "group" if is_group else "project"
 
 
-def _resource(name: str, asked: int, limit: int, used: int) -> Iterator[Gate]:
-    if asked and used + asked > limit:
-        yield Gate("resource", used + asked - limit, limit, used, "project", name)
+def _resource(name: str, asked: int, limit: int, used: int) -> list[Gate]:
+    is_closed = asked and used + asked > limit
+    return [Gate("resource", used + asked - limit, limit, used, "project", name)] if is_closed else []
 
 
 class Reserve:
@@ -87,7 +107,7 @@ class Reserve:
     def gate(self, job: Job, model: str) -> Gate | None:
         reserve, free = self.left(model), self._free(model)
         missing = job.ask.total_milli + reserve - free
-        if missing <= 0 or self.is_kept(job, model, 0):
+        if missing <= 0 or not reserve or job.is_emergency or not job.ask.total_milli:
             return None
         return Gate("reserve", missing, reserve, free)
 
