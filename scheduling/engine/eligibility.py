@@ -12,7 +12,7 @@ from scheduling.engine.room import Bools, Room
 _Key = tuple[frozenset[str] | None, frozenset[int], frozenset[str] | None, float | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Facts:
     """What never changes for a job while a decision is made; asked for many times."""
 
