@@ -16,6 +16,8 @@ _ACTIONS: dict[str, str | Promise] = {
     "job.cancel": _("Cancelled job"),
     "job.pause": _("Paused job"),
     "job.requeue": _("Queued job again"),
+    "jobs.switch": _("Switched whether waiting jobs are preemptible"),
+    "scheduling.policy_set": _("Changed the scheduling policy"),
     "job.resume": _("Resumed job"),
     "job.submit": _("Submitted job"),
     "measurement.confirmed": _("Confirmed measurement"),
