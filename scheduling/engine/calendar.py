@@ -110,7 +110,8 @@ class Calendar:
 
     def total(self, model: str) -> int:
         """Milli-GPU of the model on rows that take something new."""
-        is_model = self._room.row_model == self._room.models.index(model)
+        room = self._room
+        is_model = room.row_model == (room.models.index(model) if model in room.models else -1)
         return int(self._room.devices[is_model & self._room.can_take].sum()) * MILLI
 
     # What is planned
@@ -187,7 +188,10 @@ class Calendar:
 
     def view(self, job: Job) -> Room:
         """The room as this job may use it now. Not to be changed."""
-        plans = self.respected(job).plans
+        return self.around(self.respected(job).plans)
+
+    def around(self, plans: tuple[Hold, ...]) -> Room:
+        """The room without what these plans need. Not to be changed."""
         if not plans:
             return self._room
         if plans not in self._views:
@@ -229,6 +233,8 @@ class Calendar:
         stays = [stay for stay in self._stays[host] if stay.end > at]
         if ask.is_exclusive:
             return max((stay.end for stay in stays), default=at)
+        at = max((stay.end for stay in stays if stay.job.ask.is_exclusive), default=at)
+        stays = [stay for stay in stays if stay.end > at]
         if not ask.cpus and not ask.memory_bytes:
             return at
         cpus = int(self._room.total_cpus[host]) - sum(stay.job.ask.cpus for stay in stays)

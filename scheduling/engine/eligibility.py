@@ -70,6 +70,12 @@ class Eligibility:
             and (allowed is None or model in allowed)
         ]
 
+    def allowed(self, job: Job) -> list[str]:
+        """Models that the job and its project allow, whether or not there are nodes with them."""
+        allowed = self._projects[job.project].gpu_models
+        named = job.ask.gpu_models or frozenset(filter(None, self._room.models))
+        return sorted(named if allowed is None else named & allowed)
+
     def shape(self, job: Job) -> int:
         """The number of what decides whether a job is allowed or refused: jobs of one shape are treated alike."""
         if job.id not in self._shape_of:

@@ -1,7 +1,7 @@
 """What quota, reserve and windows allow: each gate a job does not pass says by how much."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from scheduling.engine.calendar import Calendar
@@ -10,10 +10,26 @@ from scheduling.engine.parties import Ledger, Parties
 
 
 @dataclass(frozen=True, slots=True)
+class NodeLack:
+    """What lacks on a node for one member. ``is_taken``: besides, whatever is on it must end, because this job or one
+    of those there wants the node alone."""
+
+    node: str
+    devices: int
+    cpus: int
+    memory_bytes: int
+    is_taken: bool
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.devices or self.cpus or self.memory_bytes or self.is_taken)
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """Closed to a job. ``missing`` is what would open it: milli-GPU, cores or bytes. ``level`` and ``name`` say whose
-    guarantee or limit of ``bound`` it is, of which ``used`` are used; ``until``: when time opens it; ``nodes``: name,
-    and the devices, cores and bytes that lack there."""
+    guarantee or limit of ``bound`` it is, of which ``used`` are used; ``until``: when time opens it; ``nodes``: those
+    that lack something; ``windows``: the ids of those that it would disturb."""
 
     kind: str
     missing: int
@@ -23,7 +39,8 @@ class Gate:
     name: str = ""
     party: int = -1
     until: float | None = None
-    nodes: tuple[tuple[str, int, int, int], ...] = ()
+    nodes: tuple[NodeLack, ...] = ()
+    windows: tuple[str, ...] = ()
 
 
 class Gates:
@@ -35,13 +52,12 @@ class Gates:
         self._projects = projects
 
     def of_quota(self, job: Job, model: str) -> Iterator[Gate]:
-        """Guarantee, for who is not preemptible; limits; cores and memory. The first closed level of each."""
-        if not job.is_preemptible and (lack := self._ledger.lacks_guarantee(job, model)):
-            party, missing = lack
-            bound, used = party.guaranteed(model), self._ledger.protected(party, model)
-            yield Gate("guarantee", missing, bound, used, _level(party.is_group), party.name, party.index)
-        if lack := self._ledger.lacks_limit(job, model):
-            party, missing = lack
+        """Guarantee, for who is not preemptible; limits; cores and memory. Every closed level of each."""
+        if not job.is_preemptible and self._ledger.lacks_guarantee(job, model):
+            for party, missing in self._ledger.over_guarantee(job, model):
+                bound, used = party.guaranteed(model), self._ledger.non_preemptible(party, model)
+                yield Gate("guarantee", missing, bound, used, _level(party.is_group), party.name, party.index)
+        for party, missing in self._ledger.over_limit(job, model):
             used = self._ledger.use(party, model)
             bound = used + job.ask.total_milli - missing
             yield Gate("limit", missing, bound, used, _level(party.is_group), party.name, party.index)
@@ -101,25 +117,41 @@ class Windows:
                 self._of_model[window.gpu_model].append(window)
 
     def gate(self, job: Job, model: str, freed: int = 0) -> Gate | None:
-        """The first moment before the job's end at which the windows of others would lack GPUs because of it."""
+        """The windows of others that would lack GPUs because of the job before its end; at worst ``missing``."""
+        lacking = list(self._lacking(job, model, self._now, freed))
+        if not lacking:
+            return None
+        ids = sorted({window.id for _missing, windows in lacking for window in windows})
+        bound = max(sum(window.milli for window in windows) for _missing, windows in lacking)
+        missing = max(missing for missing, _windows in lacking)
+        return Gate("window", missing, bound, until=self.opens(job, model, self._now), windows=tuple(ids))
+
+    def opens(self, job: Job, model: str, start: float) -> float:
+        """The first moment from ``start`` on at which the job may start beside the windows of others."""
+        ends = sorted({window.end for window in self._of_model.get(model, ()) if window.end > start})
+        return next(at for at in (start, *ends) if not any(self._lacking(job, model, at)))
+
+    def _lacking(self, job: Job, model: str, start: float, freed: int = 0) -> Iterator[tuple[int, list[Window]]]:
+        """Moments of a run from ``start`` at which windows of others would lack GPUs: how many, and which windows. It
+        is worst when one begins: whose job ends later leaves as many GPUs free as are owed to it then."""
         windows = self._of_model.get(model)
         if not windows or not job.ask.total_milli:
-            return None
-        end = self._calendar.end_of(job)
-        moments = sorted({max(self._now, window.start) for window in windows if window.start < end})
-        for moment in moments:
-            missing = self._missing(job, model, moment) - (freed if moment <= self._now else 0)
-            if missing > 0:
-                held = [window for window in windows if window.start <= moment < window.end]
-                last = max(window.end for window in held if window.project != job.project)
-                return Gate("window", missing, sum(window.milli for window in held), until=last)
-        return None
+            return
+        end = self._calendar.end_of(job, start)
+        for moment in sorted({max(start, window.start) for window in windows if window.start < end}):
+            held = [window for window in windows if self._is_held(window, job, moment)]
+            missing = self._missing(job, model, moment, held) - (freed if moment <= self._now else 0)
+            if held and missing > 0:
+                yield missing, held
 
-    def _missing(self, job: Job, model: str, moment: float) -> int:
+    @staticmethod
+    def _is_held(window: Window, job: Job, moment: float) -> bool:
+        return window.start <= moment < window.end and window.project != job.project
+
+    def _missing(self, job: Job, model: str, moment: float, windows: Iterable[Window]) -> int:
         held: dict[int, int] = defaultdict(int)
-        for window in self._of_model[model]:
-            if window.start <= moment < window.end and window.project != job.project:
-                held[window.project] += window.milli
+        for window in windows:
+            held[window.project] += window.milli
         used = self._calendar.use_at(model, moment)
         owed = sum(max(0, milli - used.get(project, 0)) for project, milli in held.items())
         return owed + job.ask.total_milli - (self._calendar.total(model) - sum(used.values())) if owed else 0

@@ -1,7 +1,7 @@
 """Projects and the groups above them as one tree, and what each of them uses."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from scheduling.engine.model import Entitlement, Group, Job, JobState, Project, Snapshot
@@ -91,6 +91,7 @@ class Ledger:
         count = len(parties.all)
         self._use: dict[str, list[int]] = defaultdict(lambda: [0] * count)
         self._protected: dict[str, list[int]] = defaultdict(lambda: [0] * count)
+        self._non_preemptible: dict[str, list[int]] = defaultdict(lambda: [0] * count)
         self.cpus: dict[int, int] = defaultdict(int)
         self.memory_bytes: dict[int, int] = defaultdict(int)
         self.protected_jobs: set[int] = set()
@@ -104,6 +105,10 @@ class Ledger:
 
     def protected(self, party: Party, model: str) -> int:
         return self._protected[model][party.index]
+
+    def non_preemptible(self, party: Party, model: str) -> int:
+        """What jobs that are not preemptible use, protected or not."""
+        return self._non_preemptible[model][party.index]
 
     def add(self, job: Job, model: str, *, protects: bool) -> None:
         """Count a job that runs, starts, or has its GPUs set aside."""
@@ -123,19 +128,28 @@ class Ledger:
                 return party, missing
         return None
 
-    def lacks_limit(self, job: Job, model: str) -> tuple[Party, int] | None:
-        """The first level, from the project up, whose limit the job would pass; and how far."""
+    def over_guarantee(self, job: Job, model: str) -> Iterator[tuple[Party, int]]:
+        """The levels, from the project up, whose guarantee does not cover all such jobs and this one; and how far not.
+        With less, those that lost their protection would come first."""
+        for party in self._parties.chain[job.project]:
+            missing = self.non_preemptible(party, model) + job.ask.total_milli - party.guaranteed(model)
+            if missing > 0:
+                yield party, missing
+
+    def over_limit(self, job: Job, model: str) -> Iterator[tuple[Party, int]]:
+        """The levels, from the project up, whose limit the job would pass; and how far."""
         for party in self._parties.chain[job.project]:
             limit = party.limit(model)
             if limit is not None and self.use(party, model) + job.ask.total_milli > limit:
-                return party, self.use(party, model) + job.ask.total_milli - limit
-        return None
+                yield party, self.use(party, model) + job.ask.total_milli - limit
 
     def _count(self, job: Job, model: str, sign: int) -> None:
         milli = sign * job.ask.total_milli
         use, protected = self._use[model], self._protected[model]
         for party in self._parties.chain[job.project]:
             use[party.index] += milli
+            if not job.is_preemptible:
+                self._non_preemptible[model][party.index] += milli
             if job.id in self.protected_jobs:
                 protected[party.index] += milli
         self.cpus[job.project] += sign * job.ask.cpus * job.ask.nodes

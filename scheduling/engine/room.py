@@ -253,6 +253,10 @@ class Room:
 
     # Sums and states
 
+    def are_alone(self, rows: NDArray[np.intp]) -> Bools:
+        """Where somebody on the row's node wants it alone."""
+        return np.asarray(self._exclusive[self.host[rows]] > 0)
+
     def rows_of(self, node: int) -> tuple[int, ...]:
         """The rows of a node by its id; none if it is not here."""
         return self._rows_of[self._host_of[node]] if node in self._host_of else ()
