@@ -57,18 +57,16 @@ class Board:
         self._free: dict[str, int] = {}
         self.reserve = Reserve(snapshot.reserve, self.free)
         self.spots: dict[int, tuple[Spot, ...]] = {}
-        for job in sorted(snapshot.jobs, key=lambda job: job.id):
-            if job.state is not JobState.QUEUED:
-                self._place(job)
+        self._place(sorted((job for job in snapshot.jobs if job.state is not JobState.QUEUED), key=lambda job: job.id))
         self.windows = Windows(snapshot.windows, self.calendar, now)
         self.gates = Gates(self.parties, self.ledger, self.projects)
-        asks = [job.ask for job in sorted(snapshot.jobs, key=lambda job: job.id)]
-        self.preference = preference or Preference(Mix.of(asks))
+        self.preference = preference or Preference(Mix.of(job.ask for job in snapshot.jobs))
         self.amounts = _amounts(snapshot, self.room)
         self.requested = self._requested(snapshot)
         self.shares = shares_of(self.parties, self.amounts, self.requested, policy.usage_sensitivity)
         self.waiting: dict[int, Job] = {
-            job.id: job for job in sorted(snapshot.jobs, key=_place_in_queue) if job.state is JobState.QUEUED
+            job.id: job
+            for job in sorted((job for job in snapshot.jobs if job.state is JobState.QUEUED), key=_place_in_queue)
         }
         self.start: list[Start] = []
         self.preempt: list[Preempt] = []
@@ -89,10 +87,20 @@ class Board:
             self._free[model] = self.room.free_milli(model)
         return self._free[model]
 
+    def on_open_rows(self, job: Job) -> int:
+        """Milli-GPU that the job has on nodes that take something new. What starts is on no others."""
+        if job.id not in self.spots:
+            return job.ask.total_milli
+        spots = [spot for spot in self.spots[job.id] if self.room.can_take[spot.row]]
+        return sum(spot.milli * len(spot.columns) for spot in spots)
+
     def closed(self, job: Job, model: str) -> list[Gate]:
         """The gates that the job does not pass on this model now."""
         found = list(self.gates.of_quota(job, model))
-        found += [gate for gate in (self.reserve.gate(job, model), self.windows.gate(job, model)) if gate]
+        if gate := self.reserve.gate(job, model):
+            found.append(gate)
+        if gate := self.windows.gate(job, model):
+            found.append(gate)
         return found
 
     def place(self, job: Job, models: Iterable[str], room: Room) -> Chosen | None:
@@ -119,7 +127,8 @@ class Board:
             of_model = rows[room.row_model[rows] == model] if ask.nodes > 1 else rows
             if len(of_model) < ask.nodes:
                 continue
-            best = self.preference.best(room, ask, job.project, of_model, ask.nodes)
+            is_only = len(of_model) == ask.nodes == 1
+            best = of_model if is_only else self.preference.best(room, ask, job.project, of_model, ask.nodes)
             spots = tuple(room.spot(int(row), ask, job.project) for row in best)
             return Chosen(room.models[int(room.row_model[best[0]])], spots)
         return None
@@ -207,14 +216,14 @@ class Board:
     def exchange(self, job: Job, chosen: Chosen, victims: Sequence[Job]) -> None:
         """Stop the victims and give the job its place; what they leave over stays held."""
         rows = sorted({spot.row for victim in victims for spot in self.spots[victim.id]})
-        before = self.room.copy()
+        before = {row: self._left_on(row) for row in rows}
         for victim in victims:
             for spot in self.spots[victim.id]:
                 self.room.give_back(spot, victim.ask, victim.project)
             self.release(victim, job)
         self.begin(job, chosen, [victim.id for victim in victims])
         for row in rows:
-            self._keep_over(row, before)
+            self._keep_over(row, *before[row])
         for victim in victims:
             for spot in self.spots[victim.id]:
                 if spot.milli < MILLI:
@@ -226,16 +235,20 @@ class Board:
             self.room.take(Spot(row, (), 0), Ask(0, is_exclusive=True), _RELEASED)
         self.changed()
 
-    def _keep_over(self, row: int, before: Room) -> None:
-        """Hold what is freer on this row than before: its victims have not stopped yet."""
+    def _left_on(self, row: int) -> tuple[list[int], int, int]:
+        """Milli-GPU of each device, CPU and memory that are free."""
         room, host = self.room, int(self.room.host[row])
-        for column, free in enumerate(room.free[row].tolist()):
-            over = free - max(0, int(before.free[row, column]))
+        return room.free[row].tolist(), int(room.cpus[host]), int(room.memory[host])
+
+    def _keep_over(self, row: int, frees: list[int], cpus: int, memory: int) -> None:
+        """Hold what is freer on this row than before: its victims have not stopped yet."""
+        frees_now, cpus_now, memory_now = self._left_on(row)
+        for column, free in enumerate(frees_now):
+            over = free - max(0, frees[column])
             if over > 0:
-                room.take(Spot(row, (column,), over, has_host=False), Ask(over), _RELEASED)
-        cpus = max(0, int(room.cpus[host] - before.cpus[host]))
-        memory = max(0, int(room.memory[host] - before.memory[host]))
-        room.take(Spot(row, (), 0), Ask(0, cpus=cpus, memory_bytes=memory), _RELEASED)
+                self.room.take(Spot(row, (column,), over, has_host=False), Ask(over), _RELEASED)
+        rest = Ask(0, cpus=max(0, cpus_now - cpus), memory_bytes=max(0, memory_now - memory))
+        self.room.take(Spot(row, (), 0), rest, _RELEASED)
 
     def changed(self) -> None:
         self._free.clear()
@@ -257,20 +270,28 @@ class Board:
         beyond = max(0, job.interruptions_today - self.policy.interruptions_per_day + 1)
         return self.now - job.started_at >= job.min_runtime_s * 2**beyond
 
-    def _place(self, job: Job) -> None:
-        self.spots[job.id] = self.room.take_placed(job)
-        self.reserve.add(job, job.gpu_model)
-        self.calendar.add(job, job.gpu_model, self.spots[job.id], self.calendar.end_of(job))
+    def _place(self, jobs: Sequence[Job]) -> None:
+        self.spots = self.room.take_all_placed(jobs)
+        for job in jobs:
+            self.reserve.add(job, job.gpu_model)
+        self.calendar.begin(jobs, self.spots)
 
     def _requested(self, snapshot: Snapshot) -> dict[str, list[int]]:
         """Running, stopping, and queued where an empty cluster could hold it; what is given goes before."""
         requested = {model: [0] * len(self.parties.all) for model in self.amounts}
+        counted = {
+            project.id: self.parties.projects[project.id].index
+            for project in snapshot.projects
+            if project.requested is None
+        }
         for job in snapshot.jobs:
-            models = self.eligible.holders(job) if job.state is JobState.QUEUED else [job.gpu_model]
-            if self.projects[job.project].requested is None:
-                for model in models:
-                    if model in requested:
-                        requested[model][self.parties.projects[job.project].index] += job.ask.total_milli
+            if (at := counted.get(job.project)) is None:
+                continue
+            models = self.eligible.holders(job) if job.state is JobState.QUEUED else (job.gpu_model,)
+            milli = job.ask.total_milli
+            for model in models:
+                if model in requested:
+                    requested[model][at] += milli
         for project in snapshot.projects:
             for model, milli in (project.requested or {}).items():
                 if model in requested:

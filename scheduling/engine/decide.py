@@ -9,7 +9,7 @@ from scheduling.engine.model import Decision, Earmark, Job, JobState, Policy, Sn
 from scheduling.engine.preference import Preference
 from scheduling.engine.queue import Queue, by_standing
 from scheduling.engine.rules import Preemption, Reclaim, Rules
-from scheduling.engine.victims import Exchange, Search
+from scheduling.engine.victims import Exchange, Search, Usefulness
 
 
 def decide(snapshot: Snapshot, now: float, policy: Policy, kept: Preference | None = None) -> Decision:
@@ -109,6 +109,7 @@ class _Exchanges:
         self._board = board
         self._rules = rules
         self._hopeless: set[Hashable] = set()
+        self._useful: Usefulness = {}
 
     def run(self) -> None:
         queue = Queue(self._board, [job for job in self._board.ready() if self._models(job)])
@@ -130,7 +131,7 @@ class _Exchanges:
         for standing in by_standing(self._board, job, self._models(job)):
             for model in standing:
                 rules = self._rules(self._board, job, model)
-                found = Search(rules).find() if rules.has_protection() else None
+                found = Search(rules, self._useful).find() if rules.has_protection() else None
                 if found is not None:
                     return found
         self._hopeless.add(key)

@@ -1,13 +1,25 @@
 """Where a job may run at all: models, pools, sources, and what the pool allows at most."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from scheduling.engine.model import MILLI, Job, Project
+from scheduling.engine.model import MILLI, Ask, Job, Project
 from scheduling.engine.room import Bools, Room
 
 _Key = tuple[frozenset[str] | None, frozenset[int], frozenset[str] | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What never changes for a job while a decision is made; asked for many times."""
+
+    key: _Key
+    room_shape: int
+    shape: int
+    models: Sequence[str]
+    holders: Mapping[str, int]
 
 
 class Eligibility:
@@ -28,14 +40,16 @@ class Eligibility:
             for project in self._projects
         }
         self._masks: dict[_Key, Bools] = {}
-        self._holding: dict[int, dict[str, int]] = {}
-        self._shape_of: dict[int, int] = {}
+        self._facts: dict[int, _Facts] = {}
         self._shapes: dict[Hashable, int] = {}
         self._room_shapes: dict[Hashable, int] = {}
+        self._of_room_shape: dict[int, tuple[Sequence[str], Mapping[str, int]]] = {}
 
     def rows(self, job: Job) -> Bools:
         """Rows that the project may use and whose pool allows the job's max runtime. Not to be changed."""
-        key = self.key(job)
+        return self._mask(self.key(job))
+
+    def _mask(self, key: _Key) -> Bools:
         if key not in self._masks:
             sources, dedicated, models, runtime = key
             mask = self._is_shared.copy()
@@ -52,23 +66,15 @@ class Eligibility:
 
     def key(self, job: Job) -> _Key:
         """Jobs with one key may use the same rows."""
-        project = self._projects[job.project]
-        runtime = job.max_runtime_s if self._has_bounds else None
-        return project.sources, self._dedicated[project.id], project.gpu_models, runtime
+        return self._of(job).key
 
     def is_model(self, model: str) -> Bools:
+        """Rows of this model. Not to be changed."""
         return self._is_model[model]
 
-    def models(self, job: Job) -> list[str]:
+    def models(self, job: Job) -> Sequence[str]:
         """The models, by name, that job and project allow."""
-        allowed = self._projects[job.project].gpu_models
-        return [
-            model
-            for model in self._room.models
-            if model
-            and (not job.ask.gpu_models or model in job.ask.gpu_models)
-            and (allowed is None or model in allowed)
-        ]
+        return self._of(job).models
 
     def allowed(self, job: Job) -> list[str]:
         """Models that the job and its project allow, whether or not there are nodes with them."""
@@ -78,23 +84,45 @@ class Eligibility:
 
     def shape(self, job: Job) -> int:
         """The number of what decides whether a job is allowed or refused: jobs of one shape are treated alike."""
-        if job.id not in self._shape_of:
-            ask, room = job.ask, self.room_shape(job)
-            key = job.project, room, job.is_preemptible, job.is_emergency, job.max_runtime_s, job.avoid, ask.total_milli
-            self._shape_of[job.id] = self._shapes.setdefault(key, len(self._shapes))
-        return self._shape_of[job.id]
+        return self._of(job).shape
 
     def room_shape(self, job: Job) -> int:
         """The number of what decides whether a job has room, whoever's it is; a part of a GPU fits by project."""
-        is_part = 0 < job.ask.milli < MILLI
-        key = job.ask, self.key(job), job.project if is_part else None
-        return self._room_shapes.setdefault(key, len(self._room_shapes))
+        return self._of(job).room_shape
 
-    def holders(self, job: Job) -> dict[str, int]:
+    def holders(self, job: Job) -> Mapping[str, int]:
         """By model, how many nodes could hold one member of the job if everything were free; enough ones only."""
-        key = self.shape(job)
-        if key not in self._holding:
-            able = self._room.could_hold(job.ask) & self.rows(job)
-            counts = {model: int((able & self._is_model[model]).sum()) for model in self.models(job)}
-            self._holding[key] = {model: count for model, count in counts.items() if count >= job.ask.nodes}
-        return self._holding[key]
+        return self._of(job).holders
+
+    def _of(self, job: Job) -> _Facts:
+        facts = self._facts.get(job.id)
+        if facts is None:
+            facts = self._facts[job.id] = self._find(job)
+        return facts
+
+    def _find(self, job: Job) -> _Facts:
+        project, ask = self._projects[job.project], job.ask
+        bound = job.max_runtime_s if self._has_bounds else None
+        key = project.sources, self._dedicated[project.id], project.gpu_models, bound
+        is_part = 0 < ask.milli < MILLI
+        of_room = ask, key, job.project if is_part else None
+        room_shape = self._room_shapes.setdefault(of_room, len(self._room_shapes))
+        if room_shape not in self._of_room_shape:
+            models = self._models(project, ask)
+            self._of_room_shape[room_shape] = models, self._holders(key, ask, models)
+        of_job = (job.project, room_shape, job.is_preemptible, job.is_emergency, job.max_runtime_s, job.avoid)
+        shape = self._shapes.setdefault(of_job, len(self._shapes))
+        return _Facts(key, room_shape, shape, *self._of_room_shape[room_shape])
+
+    def _models(self, project: Project, ask: Ask) -> Sequence[str]:
+        allowed, asked = project.gpu_models, ask.gpu_models
+        return [
+            model
+            for model in self._room.models
+            if model and (not asked or model in asked) and (allowed is None or model in allowed)
+        ]
+
+    def _holders(self, key: _Key, ask: Ask, models: Iterable[str]) -> Mapping[str, int]:
+        able = self._room.could_hold(ask) & self._mask(key)
+        counts = {model: int((able & self._is_model[model]).sum()) for model in models}
+        return {model: count for model, count in counts.items() if count >= ask.nodes}

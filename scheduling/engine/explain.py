@@ -108,8 +108,27 @@ class _Why:
         """When the last of the gates opens by itself, not before ``start``; None if nobody can say of one."""
         if start is None or not found.can_start:
             return None
-        latest = max((self._opens(job, found.model, gate) for gate in found.gates), default=start)
-        return self._board.windows.opens(job, found.model, max(start, latest)) if latest < NEVER else None
+        gates = [gate for gate in found.gates if gate.kind not in ("window", "reserve")]
+        moment = max([start, *(self._opens(job, found.model, gate) for gate in gates)])
+        windows, before = self._board.windows, -NEVER
+        while before < moment < NEVER:
+            before, moment = moment, self._reserve_is_kept(job, found.model, windows.opens(job, found.model, moment))
+        return moment if moment < NEVER else None
+
+    def _reserve_is_kept(self, job: Job, model: str, start: float) -> float:
+        """The first moment from ``start`` on at which what has ended leaves the reserve free beside the job. Who uses
+        the reserve may end without giving it back: on a node that takes nothing new."""
+        board, ended, of_emergency = self._board, 0, 0
+        ends = [(end, other) for end, other in board.calendar.ends(model) if other.id not in self._told]
+        moments = sorted({start, *(end for end, _other in ends if start < end < NEVER)})
+        for moment in moments:
+            while ends and ends[0][0] <= moment:
+                _end, other = ends.pop(0)
+                ended += board.on_open_rows(other)
+                of_emergency += other.ask.total_milli if other.is_emergency else 0
+            if board.reserve.will_be_kept(job, model, ended, of_emergency):
+                return moment
+        return NEVER
 
     def _opens(self, job: Job, model: str, gate: Gate) -> float:
         """When time opens the gate: of a guarantee or limit, when enough of the jobs that fill it end."""

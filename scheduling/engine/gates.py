@@ -25,7 +25,7 @@ class NodeLack:
         return not (self.devices or self.cpus or self.memory_bytes or self.is_taken)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Gate:
     """Closed to a job. ``missing`` is what would open it: milli-GPU, cores or bytes. ``level`` and ``name`` say whose
     guarantee or limit of ``bound`` it is, of which ``used`` are used; ``until``: when time opens it; ``nodes``: those
@@ -53,26 +53,37 @@ class Gates:
 
     def of_quota(self, job: Job, model: str) -> Iterator[Gate]:
         """Guarantee, for who is not preemptible; limits; cores and memory. Every closed level of each."""
-        if not job.is_preemptible and self._ledger.lacks_guarantee(job, model):
-            for party, missing in self._ledger.over_guarantee(job, model):
-                bound, used = party.guaranteed(model), self._ledger.non_preemptible(party, model)
-                yield Gate("guarantee", missing, bound, used, _level(party.is_group), party.name, party.index)
+        guarantee_left, limit_left = self._ledger.left(job.project, model)
+        milli = job.ask.total_milli
+        if not job.is_preemptible and milli > guarantee_left:
+            yield from self._guarantee(job, model)
+        if milli > limit_left:
+            yield from self._limit(job, model)
+        project, ask = self._projects[job.project], job.ask
+        if project.cpu_limit is not None:
+            yield from _resource("cpus", ask.cpus * ask.nodes, project.cpu_limit, self._ledger.cpus[project.id])
+        if project.memory_limit_bytes is not None:
+            used = self._ledger.memory_bytes[project.id]
+            yield from _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, used)
+
+    def _guarantee(self, job: Job, model: str) -> Iterator[Gate]:
+        for party, missing in self._ledger.over_guarantee(job, model):
+            bound, used = party.guaranteed(model), self._ledger.non_preemptible(party, model)
+            yield Gate("guarantee", missing, bound, used, _level(party.is_group), party.name, party.index)
+
+    def _limit(self, job: Job, model: str) -> Iterator[Gate]:
         for party, missing in self._ledger.over_limit(job, model):
             used = self._ledger.use(party, model)
             bound = used + job.ask.total_milli - missing
             yield Gate("limit", missing, bound, used, _level(party.is_group), party.name, party.index)
-        project, ask = self._projects[job.project], job.ask
-        yield from _resource("cpus", ask.cpus * ask.nodes, project.cpu_limit, self._ledger.cpus[project.id])
-        memory = self._ledger.memory_bytes[project.id]
-        yield from _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, memory)
 
 
 def _level(is_group: bool) -> str:
     return "group" if is_group else "project"
 
 
-def _resource(name: str, asked: int, limit: int | None, used: int) -> Iterator[Gate]:
-    if limit is not None and asked and used + asked > limit:
+def _resource(name: str, asked: int, limit: int, used: int) -> Iterator[Gate]:
+    if asked and used + asked > limit:
         yield Gate("resource", used + asked - limit, limit, used, "project", name)
 
 
@@ -91,14 +102,26 @@ class Reserve:
     def gate(self, job: Job, model: str) -> Gate | None:
         reserve, free = self.left(model), self._free(model)
         missing = job.ask.total_milli + reserve - free
-        return Gate("reserve", missing, reserve, free) if missing > 0 and not self.is_kept(job, model, 0) else None
+        if missing <= 0 or self.is_kept(job, model, 0):
+            return None
+        return Gate("reserve", missing, reserve, free)
 
     def is_kept(self, job: Job, model: str, freed: int) -> bool:
         """Whether the job leaves what is free of the reserve, if ``freed`` milli-GPU become free for it. Where less
         is free than should be, it may use only these."""
+        return self._keeps(job, model, self._free(model), freed)
+
+    def will_be_kept(self, job: Job, model: str, ended: int, ended_emergency: int) -> bool:
+        """The same, once so much has ended."""
+        free, unused = self._free(model), self._used[model]
+        self._used[model] = unused - ended_emergency
+        is_kept = self._keeps(job, model, free + ended, 0)
+        self._used[model] = unused
+        return is_kept
+
+    def _keeps(self, job: Job, model: str, free: int, freed: int) -> bool:
         if job.is_emergency or not job.ask.total_milli or not (reserve := self.left(model)):
             return True
-        free = self._free(model)
         return free + freed - job.ask.total_milli >= min(free, reserve)
 
     def left(self, model: str) -> int:

@@ -95,6 +95,7 @@ class Ledger:
         self.cpus: dict[int, int] = defaultdict(int)
         self.memory_bytes: dict[int, int] = defaultdict(int)
         self.protected_jobs: set[int] = set()
+        self._left: dict[tuple[int, str], tuple[float, float]] = {}
         live = [job for job in snapshot.jobs if job.state is not JobState.QUEUED]
         for job in sorted(live, key=lambda job: (job.started_at or 0, job.order, job.id)):
             protects = not job.is_preemptible and self.lacks_guarantee(job, job.gpu_model) is None
@@ -119,6 +120,17 @@ class Ledger:
     def remove(self, job: Job, model: str) -> None:
         self._count(job, model, -1)
         self.protected_jobs.discard(job.id)
+
+    def left(self, project: int, model: str) -> tuple[float, float]:
+        """How much more of its guarantee and of its limit the project may use, by the closest level of each."""
+        if (project, model) not in self._left:
+            chain, use, protected = self._parties.chain[project], self._use[model], self._protected[model]
+            limits = [(party.limit(model), use[party.index]) for party in chain]
+            self._left[project, model] = (
+                min(party.guaranteed(model) - protected[party.index] for party in chain),
+                min((limit - used for limit, used in limits if limit is not None), default=float("inf")),
+            )
+        return self._left[project, model]
 
     def lacks_guarantee(self, job: Job, model: str) -> tuple[Party, int] | None:
         """The first level, from the project up, whose guarantee does not cover this job too; and how far not."""
@@ -145,6 +157,7 @@ class Ledger:
 
     def _count(self, job: Job, model: str, sign: int) -> None:
         milli = sign * job.ask.total_milli
+        self._left.clear()
         use, protected = self._use[model], self._protected[model]
         for party in self._parties.chain[job.project]:
             use[party.index] += milli

@@ -221,12 +221,39 @@ class Room:
         self._shared[row, column] = bool(holders) and all(shares for _project, shares in holders)
 
     def take_placed(self, job: Job) -> tuple[Spot, ...]:
-        """Take what a running job holds. A node that is not here and devices that are not (unhealthy ones) are
-        skipped; what it holds of the node's CPU and memory counts all the same."""
-        spots = tuple(spot for node in sorted(job.placement) for spot in self._spots_of(node, job.placement[node]))
-        for spot in spots:
-            self.take(spot, job.ask, job.project)
+        """Take what a running job holds, as ``take_all_placed`` does."""
+        return self.take_all_placed([job])[job.id]
+
+    def take_all_placed(self, jobs: Sequence[Job]) -> dict[int, tuple[Spot, ...]]:
+        """Take what running jobs hold; by job, its spots. A node that is not here and devices that are not (unhealthy
+        ones) are skipped; what it holds of the node's CPU and memory counts all the same."""
+        spots = {
+            job.id: tuple(spot for node in sorted(job.placement) for spot in self._spots_of(node, job.placement[node]))
+            for job in jobs
+        }
+        placed = [(spot, job) for job in jobs for spot in spots[job.id]]
+        self._take_hosts([(int(self.host[spot.row]), job.ask) for spot, job in placed if spot.has_host])
+        taken = [(spot.row, column, spot.milli) for spot, _job in placed for column in spot.columns]
+        if taken:
+            rows, columns, milli = np.array(taken, dtype=np.int64).T
+            np.subtract.at(self.free, (rows, columns), milli)
+        for spot, job in placed:
+            for column in spot.columns if spot.milli < MILLI else ():
+                self._hold(spot.row, column, (job.project, job.ask.shares_device), 1)
+        self.whole = (self.free == MILLI).sum(axis=1)
+        parts = np.where((self.free > 0) & (self.free < MILLI), self.free, 0)
+        self.largest_part = parts.max(axis=1, initial=0)
+        self._stale.update(range(len(self.nodes)))
         return spots
+
+    def _take_hosts(self, members: Sequence[tuple[int, Ask]]) -> None:
+        """What members hold of hosts besides devices, all at once: one by one it takes several times as long."""
+        hosts = np.array([host for host, _ask in members], dtype=np.int64)
+        np.subtract.at(self.cpus, hosts, [ask.cpus for _host, ask in members])
+        np.subtract.at(self.memory, hosts, [ask.memory_bytes for _host, ask in members])
+        np.add.at(self.members, hosts, 1)
+        np.add.at(self._exclusive, hosts, [int(ask.is_exclusive) for _host, ask in members])
+        self._is_open = self.can_take & (self._exclusive == 0)[self.host]
 
     def _spots_of(self, node: int, devices: Mapping[int, int]) -> list[Spot]:
         if node not in self._host_of:

@@ -84,7 +84,7 @@ class Rules:
         return self.newcomer.is_preemptible or self.board.ledger.lacks_guarantee(self.newcomer, self.model) is None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Side:
     """A sibling of ours above what it is due, and our own party beside it. ``spare`` is what it uses above what it may
     keep, once all that our own side could lose is lost."""

@@ -63,8 +63,10 @@ class Stoppable:
         """By project, in order. Not to be changed."""
         return self._models[model].jobs
 
-    def on(self, model: str, rows: Iterable[int]) -> list[Job]:
+    def on(self, model: str, rows: Sequence[int]) -> Sequence[Job]:
         """Those that hold something on these rows, in order."""
+        if len(rows) == 1:
+            return self._models[model].rows.get(rows[0], [])
         found = {job.id: job for row in rows for job in self._models[model].rows.get(row, ())}
         return sorted(found.values(), key=self.order)
 
@@ -100,7 +102,8 @@ class Stoppable:
             return
         on.jobs[job.project] = [other for other in on.jobs[job.project] if other.id != job.id]
         self._sum(on, job, -1)
-        on.by_row = None
+        for spot in self._spots[job.id] if on.by_row is not None else ():
+            on.by_row[spot.row] -= spot.milli * len(spot.columns)
         for row in {spot.row for spot in self._spots[job.id]}:
             on.rows[row] = [other for other in on.rows[row] if other.id != job.id]
         self.changed(job.project, job.gpu_model)

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,11 @@ from scheduling.engine.room import Room
 from scheduling.engine.rules import Gone, Rules
 from scheduling.engine.stoppable import Place
 from scheduling.engine.trial import Trial
+
+
+Usefulness = dict[Hashable, dict[int, bool]]
+"""By where a newcomer may go and what plans count on, of each job whether its end makes room there. Searches of one
+action share it: what a running job holds does not change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +77,18 @@ class Search:
     """Looks for an exchange under some rules; changes nothing on the board. ``_trial`` is left by each step as it was
     found."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, known: Usefulness) -> None:
         self._rules = rules
         self._board, self._job, self._model = rules.board, rules.newcomer, rules.model
         self._planned = self._board.calendar.respected(self._job).places
         rows = self._board.eligible.rows(self._job) & self._board.room.can_take
         self._rows = rows & self._board.eligible.is_model(self._model)
-        self._is_row = self._rows.tolist()
+        key = self._board.eligible.key(self._job), self._model, self._planned
+        self._known = known.setdefault(key, {})
         self._room = self._board.own_room(self._job)
         self._trial = Trial(self._room, self._job, self._rows)
+        self._has_victims = False
+        """Whether anybody was legal at all, as the first victim."""
 
     def find(self) -> Exchange | None:
         """Greedily over all nodes; where that finds no place, node by node (set by set for a gang), in the order of
@@ -89,14 +97,17 @@ class Search:
         if not places:
             return None
         found = self._settled(jobs, places, None)
-        return found or (self._on_one() if self._job.ask.nodes == 1 else self._on_sets())
+        if found is not None or not self._has_victims:
+            return found
+        return self._on_one() if self._job.ask.nodes == 1 else self._on_sets()
 
     def _is_useful(self, job: Job) -> bool:
         """It holds something where the newcomer may go, and nothing that a plan counts on."""
-        spots, planned = self._board.spots[job.id], self._planned
-        if planned and any((spot.row, column) in planned for spot in spots for column in spot.columns):
-            return False
-        return any(self._is_row[spot.row] for spot in spots)
+        if job.id not in self._known:
+            spots, planned = self._board.spots[job.id], self._planned
+            is_kept = any((spot.row, column) in planned for spot in spots for column in spot.columns)
+            self._known[job.id] = not is_kept and any(self._rows[spot.row] for spot in spots)
+        return self._known[job.id]
 
     def _may_go(self, job: Job) -> bool:
         return self._rules.is_candidate(job) and self._is_useful(job)
@@ -151,7 +162,7 @@ class Search:
     def _on(self, rows: Sequence[int]) -> Exchange | None:
         """An exchange on these rows alone."""
         on_rows = [job for job in self._board.stoppable.on(self._model, rows) if self._may_go(job)]
-        if not on_rows or self._rules.at_most(on_rows) < self._least_missing(rows):
+        if not on_rows or self._rules.at_most(on_rows) < self._least_missing(rows) or not self._may_suffice(on_rows):
             return None
         jobs: dict[int, list[Job]] = defaultdict(list)
         for job in on_rows:
@@ -159,6 +170,16 @@ class Search:
         places = [self._board.stoppable.place(some[0], self._model, 0) for some in jobs.values()]
         heapq.heapify(places)
         return self._settled(jobs, places, rows)
+
+    def _may_suffice(self, jobs: Sequence[Job]) -> bool:
+        """Whether anybody may go first, and the newcomer could start if all of these were gone: with fewer it may
+        not, if it may not then."""
+        gone = Gone()
+        if not any(self._rules.may_take(job, gone) for job in jobs):
+            return False
+        for job in jobs:
+            gone.add(self._board.parties.chain[job.project], job)
+        return self._rules.may_start(gone)
 
     def _settled(
         self, jobs: Mapping[int, Sequence[Job]], places: list[Place], rows: Sequence[int] | None
@@ -194,6 +215,7 @@ class Search:
         least, taken, ahead = self._least_missing(rows), list[Job](), Gone()
         waiting: list[Job] = []
         while (victim := line.take(ahead)) is not None:
+            self._has_victims = True
             waiting.append(victim)
             ahead.add(self._board.parties.chain[victim.project], victim)
             line.advance(victim.project, ahead)

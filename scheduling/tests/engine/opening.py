@@ -147,7 +147,9 @@ class Opening:
                     node,
                     devices=node.devices + more,
                     cpus=None if node.cpus is None else node.cpus + lack["missing_cpus"],
-                    memory_bytes=None if node.memory_bytes is None else node.memory_bytes + lack["missing_memory_bytes"],
+                    memory_bytes=None
+                    if node.memory_bytes is None
+                    else node.memory_bytes + lack["missing_memory_bytes"],
                 )
             )
             if lack["is_taken"]:
