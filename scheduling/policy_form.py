@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from typing import Any
 
 from django import forms
@@ -14,6 +14,7 @@ from scheduling.policy import BOUNDS, DAY, HOUR, MINUTE, Choices
 UNIT_WORDS = {1: _("s"), MINUTE: _("minutes"), HOUR: _("hours"), DAY: _("days")}
 PLAIN = 0
 """The unit of what is counted or a per cent."""
+DECIMALS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,10 @@ INTERRUPTION = (
         "min_runtime_s",
         MINUTE,
         _("Minimum run time"),
-        _("How long a job runs before it may have to give way; never less than its own checkpoint interval."),
+        _(
+            "How long a job runs before it may have to give way; never less than its own checkpoint interval, of which "
+            "two hours count at most."
+        ),
     ),
     Asked(
         "interruptions_per_day",
@@ -140,8 +144,8 @@ def initial_of(choices: Choices, version: int) -> dict[str, Any]:
 
 
 def shown(asked: Asked, values: Mapping[str, int]) -> str:
-    """A choice in the form's unit."""
-    return f"{values[asked.name] / (asked.unit or 1):.6g}"
+    """A choice in the form's unit, as exact as the form takes it."""
+    return f"{round(values[asked.name] / (asked.unit or 1), DECIMALS):.8g}"
 
 
 def _field(asked: Asked) -> forms.Field:
@@ -149,6 +153,7 @@ def _field(asked: Asked) -> forms.Field:
     words: dict[str, Any] = {"label": asked.label, "help_text": asked.help_text}
     if not asked.unit:
         return forms.IntegerField(min_value=least, max_value=most, **words)
-    words |= {"min_value": Decimal(least) / asked.unit, "max_value": Decimal(most) / asked.unit}
+    lowest = (Decimal(least) / asked.unit).quantize(Decimal(1).scaleb(-DECIMALS), ROUND_UP)
+    words |= {"min_value": lowest.normalize(), "max_value": Decimal(most) / asked.unit}
     # The browser counts its steps from the least value, which is no round number in days.
-    return forms.DecimalField(decimal_places=2, widget=forms.NumberInput(attrs={"step": "any"}), **words)
+    return forms.DecimalField(decimal_places=DECIMALS, widget=forms.NumberInput(attrs={"step": "any"}), **words)

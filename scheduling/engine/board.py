@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scheduling.engine.calendar import Calendar, Hold
+from scheduling.engine.calendar import Calendar
 from scheduling.engine.eligibility import Eligibility
 from scheduling.engine.gates import Gate, Gates, Reserve, Windows
 from scheduling.engine.model import (
@@ -28,6 +28,7 @@ from scheduling.engine.preference import Mix, Preference
 from scheduling.engine.room import Bools, Room, Spot
 from scheduling.engine.shares import shares_of
 from scheduling.engine.stoppable import Stoppable
+from scheduling.engine.views import Hold
 
 _RELEASED = -1
 """Holds what a chosen victim leaves over: it is not free yet and given to nobody. No project has this number."""
@@ -87,16 +88,9 @@ class Board:
             self._free[model] = self.room.free_milli(model)
         return self._free[model]
 
-    def on_open_rows(self, job: Job) -> int:
-        """Milli-GPU that the job has on nodes that take something new. What starts is on no others."""
-        if job.id not in self.spots:
-            return job.ask.total_milli
-        spots = [spot for spot in self.spots[job.id] if self.room.can_take[spot.row]]
-        return sum(spot.milli * len(spot.columns) for spot in spots)
-
     def closed(self, job: Job, model: str) -> list[Gate]:
         """The gates that the job does not pass on this model now."""
-        found = list(self.gates.of_quota(job, model))
+        found = self.gates.of_quota(job, model)
         if gate := self.reserve.gate(job, model):
             found.append(gate)
         if gate := self.windows.gate(job, model):
@@ -106,6 +100,11 @@ class Board:
     def place(self, job: Job, models: Iterable[str], room: Room) -> Chosen | None:
         """Where the whole job fits in this room on one of these models."""
         return self.place_on(job, self.eligible.rows(job) & self.of_models(models), room)
+
+    def has_place(self, job: Job, model: str, room: Room) -> bool:
+        """Whether ``place`` finds one on this model, without looking for the best."""
+        rows = self.eligible.rows(job) & self.eligible.is_model(model)
+        return int(room.fits(job.ask, job.project, rows).sum()) >= job.ask.nodes
 
     def place_on(self, job: Job, rows: Bools, room: Room) -> Chosen | None:
         """Where the whole job fits on these rows: one model, distinct nodes; nodes that failed it come last."""
@@ -252,7 +251,6 @@ class Board:
 
     def changed(self) -> None:
         self._free.clear()
-        self.calendar.changed()
 
     def lost_gpu_seconds(self, job: Job) -> float:
         """Work since the last checkpoint, or the start; 0 where neither is known."""

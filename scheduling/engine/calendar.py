@@ -4,7 +4,7 @@ What runs without a max runtime never ends here, so a plan that needs it is not 
 """
 
 import heapq
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,29 +13,9 @@ from numpy.typing import NDArray
 
 from scheduling.engine.model import MILLI, Ask, Job, JobState, Policy
 from scheduling.engine.room import Bools, Room, Spot
+from scheduling.engine.views import Hold, Plans, Respected
 
 NEVER = float("inf")
-_BLOCKED = -1
-"""Takes what a plan keeps from others; no project has this number."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Hold:
-    """A planned start: at ``start`` the job is to have these whole devices, ``spots`` one a member. ``keeps``: of
-    today's free CPU and memory of each host, what will be needed because too little becomes free until then."""
-
-    job: Job
-    start: float
-    spots: tuple[Spot, ...]
-    keeps: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Respected:
-    """Plans that a start must not move, and their rows and columns."""
-
-    plans: tuple[Hold, ...]
-    places: frozenset[tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -59,10 +39,9 @@ class Calendar:
         self.free_at: NDArray[np.float64] = np.where(room.free >= 0, now, NEVER)
         self._stays: dict[int, list[_Stay]] = defaultdict(list)
         self._of_job: dict[int, tuple[float, str, Job]] = {}
-        self.holds: list[Hold] = []
-        self._hold_of: dict[int, Hold] = {}
-        self._views: dict[tuple[Hold, ...], Room] = {}
-        self._respected: dict[tuple[float, int | None], Respected] = {}
+        self._open: dict[int, int] = {}
+        self.plans = Plans(room)
+        self._planned: Counter[int] = Counter()
 
     # What runs
 
@@ -77,27 +56,30 @@ class Calendar:
 
     def begin(self, jobs: Iterable[Job], spots: Mapping[int, Sequence[Spot]]) -> None:
         """Note what runs and stops where, all at once: one by one it takes several times as long."""
-        taken: list[tuple[int, int]] = []
+        rows: list[int] = []
+        columns: list[int] = []
         ends: list[float] = []
         for job in jobs:
             end = self.end_of(job)
             self._of_job[job.id] = end, job.gpu_model, job
+            self._open[job.id] = self._on_open_rows(spots[job.id])
             for spot in spots[job.id]:
                 self._stays[int(self._room.host[spot.row])].append(_Stay(end, job, job.gpu_model, spot))
-                taken.extend((spot.row, column) for column in spot.columns)
-                ends.extend([end] * len(spot.columns))
-        if taken:
-            rows, columns = np.array(taken, dtype=np.int64).T
+                for column in spot.columns:
+                    rows.append(spot.row)
+                    columns.append(column)
+                    ends.append(end)
+        if rows:
             np.maximum.at(self.free_at, (rows, columns), ends)
 
     def add(self, job: Job, model: str, spots: Iterable[Spot], end: float) -> None:
         """Note that the job has these spots until ``end``."""
         self._of_job[job.id] = end, model, job
+        self._open[job.id] = self._on_open_rows(spots)
         for spot in spots:
             columns = list(spot.columns)
             self.free_at[spot.row, columns] = np.maximum(self.free_at[spot.row, columns], end)
             self._stays[int(self._room.host[spot.row])].append(_Stay(end, job, model, spot))
-        self.changed()
 
     def stop(self, job: Job, spots: Iterable[Spot]) -> None:
         """A running job is told to stop: it ends when its grace time does."""
@@ -109,15 +91,31 @@ class Calendar:
                 if stay.job.id == job.id:
                     stay.end = end
             self._find_ends(spot)
-        self.changed()
 
     def use_at(self, model: str, moment: float) -> dict[int, int]:
         """Milli-GPU of the model by project, of what is still there after this moment (of all, at the present)."""
         used: dict[int, int] = defaultdict(int)
         for end, of_model, job in self._of_job.values():
-            if of_model == model and (end > moment or moment <= self._now):
+            if of_model == model and self._is_there(end, moment):
                 used[job.project] += job.ask.total_milli
         return used
+
+    def left_at(self, model: str, moment: float) -> int:
+        """Milli-GPU of the model on nodes that take something new, without what is still there after this moment."""
+        there = [
+            job.id for end, of_model, job in self._of_job.values() if of_model == model and self._is_there(end, moment)
+        ]
+        return self.total(model) - sum(self._open[job] for job in there)
+
+    def _is_there(self, end: float, moment: float) -> bool:
+        return end > moment or moment <= self._now
+
+    def on_open_rows(self, job: Job) -> int:
+        """Milli-GPU that a job which runs has on nodes that take something new."""
+        return self._open[job.id]
+
+    def _on_open_rows(self, spots: Iterable[Spot]) -> int:
+        return sum(spot.milli * len(spot.columns) for spot in spots if self._room.can_take[spot.row])
 
     def ends(self, model: str) -> list[tuple[float, Job]]:
         """What runs on the model, by its end."""
@@ -139,7 +137,8 @@ class Calendar:
         if len(able) < ask.nodes:
             return None
         times = self._device_times(able, ask)
-        queue = [(float(at), int(row)) for at, row in zip(times, able, strict=True) if at < NEVER]
+        ends = times < NEVER
+        queue = list(zip(times[ends].tolist(), able[ends].tolist(), strict=True))
         heapq.heapify(queue)
         chosen: dict[int, tuple[float, int]] = {}
         while queue and len(chosen) < ask.nodes:
@@ -158,29 +157,27 @@ class Calendar:
 
     def hold(self, plan: Hold) -> None:
         """Keep what the plan needs from then on, so that later plans are made around it."""
-        kept = replace(plan, keeps=tuple(self._kept(plan, spot) for spot in plan.spots))
-        self.holds.append(kept)
-        self._hold_of[plan.job.id] = kept
+        self.plans.add(replace(plan, keeps=tuple(self._kept(plan, spot) for spot in plan.spots)))
+        self._planned[int(self._room.row_model[plan.spots[0].row])] += 1
         end = self.end_of(plan.job, plan.start)
         for spot in plan.spots:
             self.free_at[spot.row, list(spot.columns)] = end
             self._stays[int(self._room.host[spot.row])].append(_Stay(end, plan.job, "", spot))
-        self._respected.clear()
 
     def planned(self, model: str) -> int:
         """How many planned starts there are on the model."""
-        rooms = [self._room.row_model[plan.spots[0].row] for plan in self.holds]
-        return sum(1 for at in rooms if self._room.models[int(at)] == model)
+        return self._planned[self._room.models.index(model)]
 
     def drop(self, job: Job) -> None:
         """The job starts another way: its plan binds nobody any more."""
-        if (plan := self._hold_of.pop(job.id, None)) is not None:
-            self.holds.remove(plan)
-            for spot in plan.spots:
-                stays = self._stays[int(self._room.host[spot.row])]
-                stays[:] = [stay for stay in stays if stay.model or stay.job.id != job.id]
-                self._find_ends(spot)
-            self._respected.clear()
+        if (plan := self.plans.of(job)) is None:
+            return
+        self.plans.remove(job)
+        self._planned[int(self._room.row_model[plan.spots[0].row])] -= 1
+        for spot in plan.spots:
+            stays = self._stays[int(self._room.host[spot.row])]
+            stays[:] = [stay for stay in stays if stay.model or stay.job.id != job.id]
+            self._find_ends(spot)
 
     def _find_ends(self, spot: Spot) -> None:
         """When the devices of a spot are free, after something there has changed."""
@@ -189,46 +186,14 @@ class Calendar:
             ends = [stay.end for stay in stays if column in stay.spot.columns]
             self.free_at[spot.row, column] = max([self._now, *ends])
 
-    def changed(self) -> None:
-        """The room is not what it was."""
-        self._views.clear()
-
-    def respected(self, job: Job) -> "Respected":
+    def respected(self, job: Job) -> Respected:
         """The plans of others that a start of the job now could move: those that begin before its end."""
-        end = self.end_of(job)
-        key = end, job.id if job.id in self._hold_of else None
-        if key not in self._respected:
-            plans = [plan for plan in self.holds if plan.start < end and plan.job.id != job.id]
-            places = {(spot.row, column) for plan in plans for spot in plan.spots for column in spot.columns}
-            self._respected[key] = Respected(tuple(plans), frozenset(places))
-        return self._respected[key]
+        return self.plans.before(self.end_of(job), job)
 
     def view(self, job: Job) -> Room:
-        """The room as this job may use it now. Not to be changed."""
-        return self.around(self.respected(job).plans)
-
-    def around(self, plans: tuple[Hold, ...]) -> Room:
-        """The room without what these plans need. Not to be changed."""
-        if not plans:
-            return self._room
-        if plans not in self._views:
-            self._views[plans] = self._around(plans)
-        return self._views[plans]
-
-    def _around(self, plans: Sequence[Hold]) -> Room:
-        self._room.states()
-        room = self._room.copy()
-        for plan in plans:
-            for spot, (cpus, memory) in zip(plan.spots, plan.keeps, strict=True):
-                frees = room.free[spot.row].tolist()
-                whole = tuple(column for column in spot.columns if frees[column] == MILLI)
-                host = Ask(len(whole) * MILLI, cpus=cpus, memory_bytes=memory)
-                if whole or cpus or memory:
-                    room.take(Spot(spot.row, whole, MILLI), host, _BLOCKED)
-                for column in spot.columns:
-                    if 0 < frees[column] < MILLI:
-                        room.take(Spot(spot.row, (column,), frees[column], has_host=False), Ask(0), _BLOCKED)
-        return room
+        """The room as this job may use it now. Valid until the next call; not to be changed."""
+        view = self.plans.view(self.end_of(job), job)
+        return self._room if view is None else view
 
     def _kept(self, plan: Hold, spot: Spot) -> tuple[int, int]:
         stays, ask = self._stays[int(self._room.host[spot.row])], plan.job.ask

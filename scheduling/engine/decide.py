@@ -84,22 +84,25 @@ class _Allocation:
     def _place(self, job: Job, models: Iterable[str]) -> Chosen | None:
         board = self._board
         shape = board.eligible.room_shape(job), job.avoid, job.id if job.id in board.earmarks else None
-        runtimes = {None, job.max_runtime_s if board.calendar.holds else None}
+        runtimes = {None, job.max_runtime_s if board.calendar.plans.all() else None}
         tried = [model for model in models if not any((*shape, model, runtime) in self._full for runtime in runtimes)]
         chosen = board.place(job, tried, board.own_room(job)) if tried else None
         if chosen is None:
-            runtime = job.max_runtime_s if board.calendar.holds else None
+            runtime = job.max_runtime_s if board.calendar.plans.all() else None
             self._full.update((*shape, model, runtime) for model in tried)
         return chosen
 
     def _plan(self, job: Job, models: Iterable[str]) -> None:
         """Hold a planned start for a job that has waited long; later jobs start only if it does not move."""
+        calendar, most = self._board.calendar, self._board.policy.planned_starts
+        if all(calendar.planned(model) >= most for model in models):
+            return
         plan = self._board.earliest(job, models)
         if plan is None:
             return
         model = self._board.room.models[int(self._board.room.row_model[plan.spots[0].row])]
-        if self._board.calendar.planned(model) < self._board.policy.planned_starts:
-            self._board.calendar.hold(plan)
+        if calendar.planned(model) < most:
+            calendar.hold(plan)
 
 
 class _Exchanges:

@@ -1,5 +1,6 @@
 """Where a job may run at all: models, pools, sources, and what the pool allows at most."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from scheduling.engine.room import Bools, Room
 _Key = tuple[frozenset[str] | None, frozenset[int], frozenset[str] | None, float | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Facts:
     """What never changes for a job while a decision is made; asked for many times."""
 
@@ -35,10 +36,11 @@ class Eligibility:
         self._has_bounds = bool(np.isfinite(self._bounds).any())
         self._is_shared = np.array([node.holders is None for node in room.nodes], dtype=np.bool_)
         self._sources = np.array([node.source for node in room.nodes], dtype=object)
-        self._dedicated = {
-            project: frozenset(at for at, node in enumerate(room.nodes) if node.holders and project in node.holders)
-            for project in self._projects
-        }
+        dedicated: dict[int, list[int]] = defaultdict(list)
+        for at, node in enumerate(room.nodes):
+            for project in node.holders or ():
+                dedicated[project].append(at)
+        self._dedicated = {project: frozenset(dedicated.get(project, ())) for project in self._projects}
         self._masks: dict[_Key, Bools] = {}
         self._facts: dict[int, _Facts] = {}
         self._shapes: dict[Hashable, int] = {}

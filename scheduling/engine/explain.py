@@ -23,7 +23,8 @@ from scheduling.engine.reasons import (
     releasing,
 )
 
-_NEARNESS = ("behind_plan", "no_room", "node_state", "window", "reserve", "guarantee", "limit", "resource")
+_KINDS = ("behind_plan", "no_room", "node_state", "window", "reserve", "guarantee", "limit", "resource")
+_NEARNESS = {kind: at for at, kind in enumerate(_KINDS)}
 """Of several models, the one whose farthest closed gate comes first here is the one that is explained."""
 
 
@@ -52,7 +53,7 @@ class _Why:
         self._found: dict[Hashable, _Found] = {}
         self._rooms: dict[Hashable, tuple[Gate, ...]] = {}
         self._ends: dict[str, dict[tuple[str, int], tuple[list[int], list[float]]]] = {}
-        self._plans = {plan.job.id: plan.start for plan in board.calendar.holds}
+        self._plans = {job: plan.start for job, plan in board.calendar.plans.all().items()}
         self._told = {preempt.job for preempt in board.preempt}
 
     def wait(self, job: Job) -> Wait:
@@ -80,12 +81,16 @@ class _Why:
         return None
 
     def _alike(self, job: Job) -> _Found:
-        if job.id in self._board.earmarks:
+        if self._is_alone(job):
             return self._find(job)
         key = self._board.eligible.shape(job)
         if key not in self._found:
             self._found[key] = self._find(job)
         return self._found[key]
+
+    def _is_alone(self, job: Job) -> bool:
+        """Whether it sees another room than jobs like it: it has GPUs set aside, or a plan of its own."""
+        return job.id in self._board.earmarks or job.id in self._plans
 
     def _find(self, job: Job) -> _Found:
         board, project = self._board, self._board.projects[job.project]
@@ -96,7 +101,7 @@ class _Why:
         gates = {model: [*board.closed(job, model), *self._room(job, model)] for model in holders}
         gates = gates or {model: board.closed(job, model) for model in allowed}
         model = min(gates, key=lambda name: (_distance(gates[name]), len(gates[name]), name), default="")
-        found = sorted(gates.get(model, ()), key=lambda gate: -_NEARNESS.index(gate.kind))
+        found = sorted(gates.get(model, ()), key=lambda gate: -_NEARNESS[gate.kind])
         if not holders:
             return _Found(no_such_node(job, project, allowed, model, found), model, tuple(found), can_start=False)
         if not found:
@@ -124,7 +129,7 @@ class _Why:
         for moment in moments:
             while ends and ends[0][0] <= moment:
                 _end, other = ends.pop(0)
-                ended += board.on_open_rows(other)
+                ended += board.calendar.on_open_rows(other)
                 of_emergency += other.ask.total_milli if other.is_emergency else 0
             if board.reserve.will_be_kept(job, model, ended, of_emergency):
                 return moment
@@ -159,7 +164,7 @@ class _Why:
     def _room(self, job: Job, model: str) -> tuple[Gate, ...]:
         """What lacks besides quota: nodes that take jobs, room on them, or a plan that must not move."""
         board = self._board
-        if job.id in board.earmarks:
+        if self._is_alone(job):
             return RoomGates(board, job, model).find()
         key = board.eligible.room_shape(job), model, job.max_runtime_s, job.avoid
         if key not in self._rooms:
@@ -168,4 +173,4 @@ class _Why:
 
 
 def _distance(gates: Sequence[Gate]) -> int:
-    return max((_NEARNESS.index(gate.kind) for gate in gates), default=-1)
+    return max((_NEARNESS[gate.kind] for gate in gates), default=-1)

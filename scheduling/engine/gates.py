@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from scheduling.engine.calendar import Calendar
 from scheduling.engine.model import Amounts, Job, Project, Window
@@ -41,6 +42,8 @@ class Gate:
     until: float | None = None
     nodes: tuple[NodeLack, ...] = ()
     windows: tuple[str, ...] = ()
+    said: tuple[str, dict[str, Any]] | None = None
+    """In words and for screens, once somebody has asked: see ``reasons``."""
 
 
 class Gates:
@@ -50,21 +53,40 @@ class Gates:
         self._parties = parties
         self._ledger = ledger
         self._projects = projects
+        self._known: dict[tuple[str, int, str, int], list[Gate]] = {}
+        self._version = ledger.version
 
-    def of_quota(self, job: Job, model: str) -> Iterator[Gate]:
+    def of_quota(self, job: Job, model: str) -> list[Gate]:
         """Guarantee, for who is not preemptible; limits; cores and memory. Every closed level of each."""
         guarantee_left, limit_left = self._ledger.left(job.project, model)
         milli = job.ask.total_milli
+        found: list[Gate] = []
         if not job.is_preemptible and milli > guarantee_left:
-            yield from self._guarantee(job, model)
+            found += self._once("guarantee", job, model)
         if milli > limit_left:
-            yield from self._limit(job, model)
+            found += self._once("limit", job, model)
+        return found + self.of_resources(job)
+
+    def of_resources(self, job: Job) -> list[Gate]:
+        """Cores and memory of the project."""
+        found: list[Gate] = []
         project, ask = self._projects[job.project], job.ask
         if project.cpu_limit is not None:
-            yield from _resource("cpus", ask.cpus * ask.nodes, project.cpu_limit, self._ledger.cpus[project.id])
+            found += _resource("cpus", ask.cpus * ask.nodes, project.cpu_limit, self._ledger.cpus[project.id])
         if project.memory_limit_bytes is not None:
             used = self._ledger.memory_bytes[project.id]
-            yield from _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, used)
+            found += _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, used)
+        return found
+
+    def _once(self, kind: str, job: Job, model: str) -> list[Gate]:
+        """The same for all jobs of a project that ask for as much, until use changes."""
+        if self._version != self._ledger.version:
+            self._known.clear()
+            self._version = self._ledger.version
+        key = kind, job.project, model, job.ask.total_milli
+        if key not in self._known:
+            self._known[key] = list((self._guarantee if kind == "guarantee" else self._limit)(job, model))
+        return self._known[key]
 
     def _guarantee(self, job: Job, model: str) -> Iterator[Gate]:
         for party, missing in self._ledger.over_guarantee(job, model):
@@ -82,9 +104,9 @@ def _level(is_group: bool) -> str:
     return "group" if is_group else "project"
 
 
-def _resource(name: str, asked: int, limit: int, used: int) -> Iterator[Gate]:
-    if asked and used + asked > limit:
-        yield Gate("resource", used + asked - limit, limit, used, "project", name)
+def _resource(name: str, asked: int, limit: int, used: int) -> list[Gate]:
+    is_closed = asked and used + asked > limit
+    return [Gate("resource", used + asked - limit, limit, used, "project", name)] if is_closed else []
 
 
 class Reserve:
@@ -102,7 +124,7 @@ class Reserve:
     def gate(self, job: Job, model: str) -> Gate | None:
         reserve, free = self.left(model), self._free(model)
         missing = job.ask.total_milli + reserve - free
-        if missing <= 0 or self.is_kept(job, model, 0):
+        if missing <= 0 or not reserve or job.is_emergency or not job.ask.total_milli:
             return None
         return Gate("reserve", missing, reserve, free)
 
@@ -177,4 +199,4 @@ class Windows:
             held[window.project] += window.milli
         used = self._calendar.use_at(model, moment)
         owed = sum(max(0, milli - used.get(project, 0)) for project, milli in held.items())
-        return owed + job.ask.total_milli - (self._calendar.total(model) - sum(used.values())) if owed else 0
+        return owed + job.ask.total_milli - self._calendar.left_at(model, moment) if owed else 0

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from scheduling.engine.board import Board
-from scheduling.engine.calendar import NEVER, Hold
+from scheduling.engine.calendar import NEVER
 from scheduling.engine.gates import Gate, NodeLack
 from scheduling.engine.model import MILLI, Job
 from scheduling.engine.room import Bools, Room
+from scheduling.engine.views import Hold
 
 
 class RoomGates:
@@ -26,10 +27,10 @@ class RoomGates:
         able = rows & room.can_take
         if int(able.sum()) < job.ask.nodes:
             return tuple(self._too_few(able, rows & ~able))
-        if board.place(job, [self._model], board.own_room(job)) is not None:
+        if board.has_place(job, self._model, board.own_room(job)):
             return ()
         plans = board.calendar.respected(job).plans
-        if plans and board.place(job, [self._model], room) is not None:
+        if plans and board.has_place(job, self._model, room):
             first = self._delayed(plans)
             return (Gate("behind_plan", 0, name=first.job.name, party=first.job.id, until=first.start),)
         plan = board.earliest(job, [self._model])
@@ -51,12 +52,16 @@ class RoomGates:
         fits, delays = 0, len(ordered)
         while delays - fits > 1:
             middle = (fits + delays) // 2
-            room = self._board.calendar.around(tuple(ordered[:middle]))
-            if self._board.place(self._job, [self._model], room) is not None:
+            if self._has_place_before(ordered[middle].start):
                 fits = middle
             else:
                 delays = middle
-        return ordered[delays - 1]
+        return ordered[fits]
+
+    def _has_place_before(self, moment: float) -> bool:
+        """Beside the plans that begin before this moment."""
+        view = self._board.calendar.plans.view(moment, self._job)
+        return self._board.has_place(self._job, self._model, self._board.room if view is None else view)
 
     def _lacks(self, mask: Bools, count: int) -> list[NodeLack]:
         """Of the rows where least lacks."""

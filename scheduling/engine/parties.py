@@ -80,7 +80,8 @@ class Parties:
 
 
 class Ledger:
-    """Use by GPU model and party, and the part of it that is protected. Changed by ``add`` and ``remove`` alone.
+    """Use by GPU model and party, and the part of it that is protected. Changed by ``add`` and ``remove`` alone,
+    each of which makes it a new ``version``.
 
     A non-preemptible job that runs is protected, oldest start first, while it fits the guarantee at every level;
     others of them count as preemptible (a guarantee may have been cut).
@@ -95,6 +96,7 @@ class Ledger:
         self.cpus: dict[int, int] = defaultdict(int)
         self.memory_bytes: dict[int, int] = defaultdict(int)
         self.protected_jobs: set[int] = set()
+        self.version = 0
         self._left: dict[tuple[int, str], tuple[float, float]] = {}
         live = [job for job in snapshot.jobs if job.state is not JobState.QUEUED]
         for job in sorted(live, key=lambda job: (job.started_at or 0, job.order, job.id)):
@@ -158,6 +160,7 @@ class Ledger:
     def _count(self, job: Job, model: str, sign: int) -> None:
         milli = sign * job.ask.total_milli
         self._left.clear()
+        self.version += 1
         use, protected = self._use[model], self._protected[model]
         for party in self._parties.chain[job.project]:
             use[party.index] += milli

@@ -8,7 +8,7 @@ from scheduling.engine.gates import Gate, NodeLack
 from scheduling.engine.model import MILLI, Job, Project
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Refusal:
     reason: str
     text: str
@@ -47,8 +47,9 @@ def no_such_node(job: Job, project: Project, models: Sequence[str], model: str, 
 
 def closed(job: Job, project: Project, model: str, gates: Sequence[Gate]) -> Refusal:
     """The farthest gate gives the reason; the sentence and ``needs`` name them all."""
-    text = "; besides, ".join(_SENTENCES[gate.kind](job, project, model, gate) for gate in gates)
-    needs = {"gpu_model": model, **_asked(job), "gates": [_data(gate, model) for gate in gates]}
+    said = [_said(job, project, model, gate) for gate in gates]
+    text = "; besides, ".join([sentence for sentence, _data in said])
+    needs = {"gpu_model": model, **_asked(job), "gates": [data for _sentence, data in said]}
     return Refusal(gates[0].kind, f"{text[0].upper()}{text[1:]}.", needs)
 
 
@@ -56,6 +57,13 @@ def besides(first: Refusal, second: Refusal) -> Refusal:
     """Both hold; the first is the reason."""
     text = f"{first.text} Besides: {second.text}"
     return Refusal(first.reason, text, {**first.needs, **second.needs}, first.until)
+
+
+def _said(job: Job, project: Project, model: str, gate: Gate) -> tuple[str, dict[str, Any]]:
+    """Jobs for which one gate is closed need as much of one model, so that it says the same to all of them."""
+    if gate.said is None:
+        gate.said = _SENTENCES[gate.kind](job, project, model, gate), _data(gate, model)
+    return gate.said
 
 
 def next_decision(job: Job, model: str, now: float) -> Refusal:

@@ -56,7 +56,7 @@ class Room:
     """Rows sorted by node name, then model. ``free`` [rows, devices] is -1 where there is no device; ``whole`` counts
     the wholly free ones, ``largest_part`` is the most that is left on a device taken in part; ``cpus`` and ``memory``
     are of hosts, ``host`` [rows] says which. What is placed by ``take`` where it ``fits`` never makes anything
-    negative; a placement made elsewhere may, and then nothing more fits there."""
+    negative; a placement made elsewhere may, and then nothing more fits there. ``moved``: the host of each move."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         hosts = sorted(nodes, key=lambda node: (node.name, node.id))
@@ -67,6 +67,7 @@ class Room:
         self.row_model = np.array([self.models.index(model) for _at, _node, model in rows], dtype=np.int64)
         self.host = np.array([at for at, _node, _model in rows], dtype=np.int64)
         self.can_take = np.array([node.state is NodeState.UP for node in self.nodes], dtype=np.bool_)
+        self._is_there = np.array([node.state is not NodeState.DOWN for node in self.nodes], dtype=np.bool_)
         cards = [Card(model, node.gpu_memory_bytes if model else 0, node.interconnect) for _at, node, model in rows]
         self.cards = tuple(dict.fromkeys(cards))
         self.row_card = np.array([self.cards.index(card) for card in cards], dtype=np.int64)
@@ -83,6 +84,7 @@ class Room:
         self._able: dict[Ask, tuple[Bools, Bools]] = {}
         self._states: dict[State, int] = {}
         self._known: list[State] = []
+        self.moved: list[int] = []
         self._empty()
 
     def _empty(self) -> None:
@@ -109,7 +111,21 @@ class Room:
         for name, value in vars(self).items():
             if name in _MUTABLE:
                 setattr(other, name, value.copy())
+        other.moved = []
         return other
+
+    def match(self, other: "Room", hosts: Sequence[int]) -> None:
+        """Make these hosts what they are in a room of the same nodes."""
+        rows = [row for host in hosts for row in self._rows_of[host]]
+        for name in _OF_ROWS:
+            getattr(self, name)[rows] = getattr(other, name)[rows]
+        for name in _OF_HOSTS:
+            getattr(self, name)[hosts] = getattr(other, name)[hosts]
+        for place in [(row, column) for row in rows for column in range(len(self._columns[row]))]:
+            self._holders.pop(place, None)
+            if place in other._holders:
+                self._holders[place] = other._holders[place]
+        self._stale.update(rows)
 
     # What fits
 
@@ -152,7 +168,7 @@ class Room:
             held = suits[self.row_card] if len(self.nodes) else np.zeros(0, dtype=np.bool_)
             held &= (self.total_cpus >= ask.cpus)[self.host] & (self.total_memory >= ask.memory_bytes)[self.host]
             held &= self.devices >= ask.devices
-            held &= np.array([node.state is not NodeState.DOWN for node in self.nodes], dtype=np.bool_)
+            held &= self._is_there
             self._able[ask] = held, held & self.can_take
         return self._able[ask]
 
@@ -206,6 +222,7 @@ class Room:
             self.whole[spot.row] = frees.count(MILLI)
             self.largest_part[spot.row] = max((free for free in frees if 0 < free < MILLI), default=0)
         self._stale.update(self._rows_of[host])
+        self.moved.append(host)
 
     def _hold(self, row: int, column: int, holder: tuple[int, bool], sign: int) -> None:
         holders = list(self._holders.get((row, column), ()))
@@ -233,9 +250,10 @@ class Room:
         }
         placed = [(spot, job) for job in jobs for spot in spots[job.id]]
         self._take_hosts([(int(self.host[spot.row]), job.ask) for spot, job in placed if spot.has_host])
-        taken = [(spot.row, column, spot.milli) for spot, _job in placed for column in spot.columns]
-        if taken:
-            rows, columns, milli = np.array(taken, dtype=np.int64).T
+        rows = [spot.row for spot, _job in placed for _column in spot.columns]
+        if rows:
+            columns = [column for spot, _job in placed for column in spot.columns]
+            milli = [spot.milli for spot, _job in placed for _column in spot.columns]
             np.subtract.at(self.free, (rows, columns), milli)
         for spot, job in placed:
             for column in spot.columns if spot.milli < MILLI else ():
@@ -323,10 +341,9 @@ class Room:
         return self._known
 
 
-_MUTABLE = frozenset(
-    {"free", "whole", "largest_part", "cpus", "memory", "members"}
-    | {"_exclusive", "_is_open", "_sole", "_shared", "_holders", "_state", "_stale"}
-)
+_OF_ROWS = ("free", "whole", "largest_part", "_is_open", "_sole", "_shared")
+_OF_HOSTS = ("cpus", "memory", "members", "_exclusive")
+_MUTABLE = frozenset({*_OF_ROWS, *_OF_HOSTS, "_holders", "_state", "_stale"})
 
 
 def _models_of(node: Node) -> list[str]:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 from scheduling.engine.model import MILLI
 from scheduling.engine.parties import ROOT, Parties, Party
@@ -51,23 +52,24 @@ class _Surplus:
     def hand_out(self, left: int, places: Sequence[int]) -> int:
         """Rounds of proportional parts in whole GPUs, until nobody needed less than its part. Returns what is left."""
         while True:
-            weights = self._weights([place for place in places if self._need(place) > 0])
-            total = sum(weights.values(), Fraction(0))
+            weights = _in_whole_numbers(self._weights([place for place in places if self._need(place) > 0]))
+            total = sum(weights.values())
             if left <= 0 or not total:
                 return left
-            remainders: dict[int, Fraction] = {}
-            due_of = {place: left * weight / total for place, weight in weights.items()}
-            needed_less = any(self._need(place) < due for place, due in due_of.items())
+            remainders: dict[int, int] = {}
+            # Each is due left * weight / total; all is multiplied by the total to stay exact without fractions.
+            due_of = {place: left * weight for place, weight in weights.items()}
+            needed_less = any(self._need(place) * total < due for place, due in due_of.items())
             for place, due in due_of.items():
-                whole = int(due) // MILLI * MILLI
-                given = self._need(place) if self._need(place) <= due else whole
-                remainders[place] = due - given
+                need = self._need(place)
+                given = need if need * total <= due else due // total // MILLI * MILLI
+                remainders[place] = due - given * total
                 self._shares[place] += given
                 left -= given
             if not needed_less:
                 return self._units(left, remainders)
 
-    def _units(self, left: int, remainders: Mapping[int, Fraction]) -> int:
+    def _units(self, left: int, remainders: Mapping[int, int]) -> int:
         """What flooring kept back, a GPU at a time to the largest remainder, then the oldest, then the smaller id."""
         claims = self._claims
         order = sorted(remainders, key=lambda place: (-remainders[place], claims[place].age, claims[place].id))
@@ -91,6 +93,12 @@ class _Surplus:
             part = weight / total
             shifted[place] = max(Fraction(0), part + self._sensitivity * (part - self._claims[place].past_use))
         return shifted if any(shifted.values()) else plain
+
+
+def _in_whole_numbers(weights: Mapping[int, Fraction]) -> dict[int, int]:
+    """Weights in the same proportions."""
+    common = lcm(*(weight.denominator for weight in weights.values()))
+    return {place: weight.numerator * (common // weight.denominator) for place, weight in weights.items()}
 
 
 def shares_of(

@@ -74,10 +74,11 @@ class Stoppable:
         """Milli-GPU that they hold on each row of so many. Not to be changed."""
         on = self._models[model]
         if on.by_row is None:
-            on.by_row = np.zeros(rows, dtype=np.int64)
+            held: Ints = np.zeros(rows, dtype=np.int64)
             for jobs in on.jobs.values():
                 for spot in (spot for job in jobs for spot in self._spots[job.id]):
-                    on.by_row[spot.row] += spot.milli * len(spot.columns)
+                    held[spot.row] += spot.milli * len(spot.columns)
+            on.by_row = held
         return on.by_row
 
     def places(self, model: str) -> list[Place]:
@@ -102,8 +103,9 @@ class Stoppable:
             return
         on.jobs[job.project] = [other for other in on.jobs[job.project] if other.id != job.id]
         self._sum(on, job, -1)
-        for spot in self._spots[job.id] if on.by_row is not None else ():
-            on.by_row[spot.row] -= spot.milli * len(spot.columns)
+        if on.by_row is not None:
+            for spot in self._spots[job.id]:
+                on.by_row[spot.row] -= spot.milli * len(spot.columns)
         for row in {spot.row for spot in self._spots[job.id]}:
             on.rows[row] = [other for other in on.rows[row] if other.id != job.id]
         self.changed(job.project, job.gpu_model)

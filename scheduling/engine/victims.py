@@ -14,7 +14,6 @@ from scheduling.engine.rules import Gone, Rules
 from scheduling.engine.stoppable import Place
 from scheduling.engine.trial import Trial
 
-
 Usefulness = dict[Hashable, dict[int, bool]]
 """By where a newcomer may go and what plans count on, of each job whether its end makes room there. Searches of one
 action share it: what a running job holds does not change."""

@@ -12,12 +12,14 @@ from kernel.calendar import day_bounds, local_day
 from scheduling.engine.model import Ask, Job, JobState, Node, Placement
 from scheduling.models import Attempt, AttemptMember, DeviceAllocation, Interruption
 from scheduling.models import Job as JobRow
-from scheduling.policy import Choices
+from scheduling.policy import HOUR, Choices
 from scheduling.states import AttemptState, Cause
 from scheduling.states import JobState as State
 
 AVOID_FOR = timedelta(hours=1)
 """How long a job avoids a node that failed it."""
+MOST_BEFORE_CHECKPOINT_S = 2 * HOUR
+"""Of a job's own checkpoint interval no more counts: who says a year would never have to give way."""
 _FAULTS = (Cause.NODE_LOST, Cause.HARDWARE, Cause.LAUNCH_FAILED)
 _ASKED = (
     "project_id",
@@ -63,7 +65,7 @@ class _Facts:
             "priority": row["priority"],
             "queued_at": row["queued_at"].timestamp(),
             # Stopped before its first checkpoint it would begin where it began.
-            "min_runtime_s": max(self._least, row["checkpoint_interval_s"] or 0),
+            "min_runtime_s": max(self._least, min(row["checkpoint_interval_s"] or 0, MOST_BEFORE_CHECKPOINT_S)),
             "interruptions_today": self._interrupted.get(pk, 0),
         }
 

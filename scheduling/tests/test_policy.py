@@ -107,6 +107,19 @@ def test_a_value_out_of_bounds_is_said_by_its_field(admin: Client) -> None:
     assert policy_now().version == 0
 
 
+def test_what_was_saved_can_be_saved_again(admin: Client) -> None:
+    """100 s are 1.666… minutes: more decimals than the form takes."""
+    assert admin.post(PAGE, sent(min_runtime_s="1.67", confirmed="on")).status_code == 302
+    assert policy_now().choices.min_runtime_s == 100
+    assert admin.post(PAGE, sent(half_life_s="3.5", confirmed="on")).status_code == 302
+    assert (policy_now().choices.min_runtime_s, policy_now().choices.half_life_s) == (100, 302_400)
+
+
+def test_the_least_value_is_one_that_the_form_takes(admin: Client) -> None:
+    assert "greater than or equal to 0.05." in admin.post(PAGE, sent(half_life_s="0")).content.decode()
+    assert admin.post(PAGE, sent(half_life_s="0.05", confirmed="on")).status_code == 302
+
+
 def test_nothing_changed_is_nothing_saved(admin: Client) -> None:
     assert admin.post(PAGE, sent(confirmed="on")).status_code == 302
     assert policy_now().version == 0

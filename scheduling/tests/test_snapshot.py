@@ -57,6 +57,12 @@ def test_what_a_waiting_job_asks() -> None:
     assert job_of(seen(Choices(min_runtime_s=9999)), row.pk).min_runtime_s == 9999
 
 
+def test_a_long_checkpoint_interval_is_no_shield() -> None:
+    make.node(gpus=1)
+    row = make.job(make.project(gpus=1, limit=1), is_preemptible=True, checkpoint_interval_s=366 * 86_400)
+    assert job_of(seen(), row.pk).min_runtime_s == 7200
+
+
 def test_what_a_running_job_holds_and_has_saved() -> None:
     fake = make.node(gpus=2)
     row = make.running_job(make.project(gpus=2, limit=2), [fake], milli_gpus=2000, is_preemptible=True)

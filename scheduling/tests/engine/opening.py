@@ -140,6 +140,7 @@ class Opening:
         for lack in gate["nodes_lacking"]:
             node = self._node(lack["node"])
             assert any(lack[name] for name in lack if name != "node")
+            memory_bytes = None if node.memory_bytes is None else node.memory_bytes + lack["missing_memory_bytes"]
             first = 1_000_000 + 1000 * node.id
             more = tuple(Device(first + at, self.wait.needs["gpu_model"]) for at in range(lack["missing_gpus"]))
             self._put(
@@ -147,9 +148,7 @@ class Opening:
                     node,
                     devices=node.devices + more,
                     cpus=None if node.cpus is None else node.cpus + lack["missing_cpus"],
-                    memory_bytes=None
-                    if node.memory_bytes is None
-                    else node.memory_bytes + lack["missing_memory_bytes"],
+                    memory_bytes=memory_bytes,
                 )
             )
             if lack["is_taken"]:
