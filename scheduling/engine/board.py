@@ -172,6 +172,7 @@ class Board:
         """Start the job, or set its GPUs aside until those before it have stopped."""
         for spot, ask in self._held.pop(job.id, ()):
             self.room.give_back(spot, ask, job.project)
+            self.calendar.find_ends(spot)
         self.earmarks.pop(job.id, None)
         for spot in chosen.spots:
             self.room.take(spot, job.ask, job.project)
@@ -194,12 +195,18 @@ class Board:
         """Earmarks from an earlier decision go on: what is free of them is the job's alone."""
         for spot, ask in spots:
             self.room.take(spot, ask, job.project)
+            self.calendar.set_aside(job, spot)
         self.earmarks[job.id] = tuple(marks)
         self._held[job.id] = list(spots)
         self.changed()
 
-    def settle(self, job: Job, model: str) -> None:
-        """What is set aside for the job and what is being freed suffice: it counts, and only has to wait."""
+    def settle(self, job: Job, chosen: Chosen) -> None:
+        """What is set aside for the job and what is being freed suffice: it counts, and only has to wait. There its
+        cores and memory, and the node if it wants it alone, are promised to it, too."""
+        ask, model = job.ask, chosen.model
+        promised = Ask(0, cpus=ask.cpus, memory_bytes=ask.memory_bytes, is_exclusive=ask.is_exclusive)
+        for spot in chosen.spots:
+            self.room.take(Spot(spot.row, (), 0), promised, job.project)
         self.settled.add(job.id)
         self.ledger.add(job, model, protects=not job.is_preemptible)
         self.reserve.add(job, model)

@@ -90,7 +90,7 @@ class Calendar:
             for stay in stays:
                 if stay.job.id == job.id:
                     stay.end = end
-            self._find_ends(spot)
+            self.find_ends(spot)
 
     def use_at(self, model: str, moment: float) -> dict[int, int]:
         """Milli-GPU of the model by project, of what is still there after this moment (of all, at the present)."""
@@ -177,9 +177,14 @@ class Calendar:
         for spot in plan.spots:
             stays = self._stays[int(self._room.host[spot.row])]
             stays[:] = [stay for stay in stays if stay.model or stay.job.id != job.id]
-            self._find_ends(spot)
+            self.find_ends(spot)
 
-    def _find_ends(self, spot: Spot) -> None:
+    def set_aside(self, job: Job, spot: Spot) -> None:
+        """These devices are the job's already; it starts within the grace time, and ends then."""
+        ends = self.end_of(job, self._now + self._grace)
+        self.free_at[spot.row, list(spot.columns)] = np.maximum(self.free_at[spot.row, list(spot.columns)], ends)
+
+    def find_ends(self, spot: Spot) -> None:
         """When the devices of a spot are free, after something there has changed."""
         stays = [stay for stay in self._stays[int(self._room.host[spot.row])] if stay.spot.row == spot.row]
         for column in spot.columns:

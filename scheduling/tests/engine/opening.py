@@ -44,6 +44,13 @@ def done(snapshot: Snapshot, now: float, decision: Decision) -> Snapshot:
     return replace(snapshot, jobs=tuple(jobs), earmarks=marks)
 
 
+def _as_if_it_ran(job: Job, snapshot: Snapshot) -> Job:
+    """Whose GPUs are set aside counts in use; but it takes nothing from who is alone in the queue."""
+    node = next(mark.node for mark in snapshot.earmarks if mark.job == job.id)
+    model = next(other for other in snapshot.nodes if other.id == node).devices[0].gpu_model
+    return replace(job, state=JobState.RUNNING, gpu_model=model, max_runtime_s=None)
+
+
 @dataclass(slots=True)
 class Opening:
     """One waiting job alone at the head of the queue, and what happens to the cluster."""
@@ -52,12 +59,17 @@ class Opening:
     now: float
     policy: Policy
     wait: Wait
+    settled: frozenset[int] = frozenset()
     job: Job = field(init=False)
 
     def __post_init__(self) -> None:
-        """Others in the queue may come first, and so may their earmarks: they are not here."""
+        """Others in the queue may come first, and so may their earmarks: they are not here. ``settled`` only wait for
+        what stops."""
         self.job = next(job for job in self.snapshot.jobs if job.id == self.wait.job)
-        self._keep([job for job in self.snapshot.jobs if job.state is not JobState.QUEUED or job.id == self.job.id])
+        others = [job for job in self.snapshot.jobs if job.id != self.job.id]
+        running = [job for job in others if job.state is not JobState.QUEUED]
+        settled = [_as_if_it_ran(job, self.snapshot) for job in others if job.id in self.settled]
+        self._keep([self.job, *running, *settled])
 
     def starts(self, now: float | None = None) -> bool:
         """Now, or once victims have stopped for it."""
@@ -239,13 +251,14 @@ def untrue(snapshot: Snapshot, now: float, policy: Policy, decision: Decision) -
     same, one is looked at."""
     after, jobs = done(snapshot, now, decision), {job.id: job for job in snapshot.jobs}
     told = {(jobs[wait.job].project, jobs[wait.job].ask, wait.text, wait.until): wait for wait in decision.wait}
+    settled = frozenset(wait.job for wait in decision.wait if wait.reason == "releasing")
     for wait in told.values():
-        opening = Opening(after, now, policy, wait)
+        opening = Opening(after, now, policy, wait, settled)
         opening.do_all()
         if not opening.starts():
             return f"{opening.job.name} does not start when all is open: {wait}"
         if wait.until is not None:
-            later = Opening(after, now, policy, wait)
+            later = Opening(after, now, policy, wait, settled)
             later.pass_to(wait.until)
             if not later.starts():
                 return f"{later.job.name} does not start at {wait.until}: {wait}"
