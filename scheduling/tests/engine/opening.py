@@ -114,7 +114,7 @@ class Opening:
             replace(party, entitlement=raised(party.entitlement)) if party.name == gate["name"] else party
             for party in parties
         ]
-        assert named != parties
+        assert gate["name"] in {party.name for party in parties}
         if gate["level"] == "project":
             self.snapshot = replace(self.snapshot, projects=tuple(named))
         else:
