@@ -84,8 +84,7 @@ class _Why:
 
     def _until(self, model: str, gates: Sequence[Gate]) -> float | None:
         """When the last of the gates opens by itself; None if nobody can say of one."""
-        moments = [gate.until if gate.until is not None else self._opens(model, gate) for gate in gates]
-        latest = max(moments, default=NEVER)
+        latest = max([gate.until if gate.until is not None else self._opens(model, gate) for gate in gates])
         return latest if latest < NEVER else None
 
     def _opens(self, model: str, gate: Gate) -> float:
@@ -103,6 +102,8 @@ class _Why:
         board = self._board
         found: dict[tuple[str, int], tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
         for end, job in board.calendar.ends(model):
+            if end == NEVER:
+                break
             kinds = ("limit", "guarantee") if job.id in board.ledger.protected_jobs else ("limit",)
             for key in ((kind, party.index) for kind in kinds for party in board.parties.chain[job.project]):
                 sums, ends = found[key]
