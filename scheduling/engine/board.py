@@ -274,7 +274,7 @@ class Board:
         if job.started_at is None:
             return True
         beyond = max(0, job.interruptions_today - self.policy.interruptions_per_day + 1)
-        return self.now - job.started_at >= job.min_runtime_s * 2**beyond
+        return self.now - job.started_at >= job.min_runtime_s * (1 << beyond)
 
     def _place(self, jobs: Sequence[Job]) -> None:
         self.spots = self.room.take_all_placed(jobs)
