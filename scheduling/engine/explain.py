@@ -152,6 +152,8 @@ class _Why:
         board = self._board
         found: dict[tuple[str, int], tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
         for end, job in board.calendar.ends(model):
+            if end == NEVER:
+                break
             if job.id in self._told:
                 continue
             kinds = ("limit",) if job.is_preemptible else ("limit", "guarantee")

@@ -78,6 +78,16 @@ class Gates:
             found += _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, used)
         return found
 
+    def is_open(self, job: Job, model: str) -> bool:
+        """Whether ``of_quota`` finds none, without saying which."""
+        guarantee_left, limit_left = self._ledger.left(job.project, model)
+        milli = job.ask.total_milli
+        if milli > limit_left or (not job.is_preemptible and milli > guarantee_left):
+            return False
+        project = self._projects[job.project]
+        is_counted = project.cpu_limit is not None or project.memory_limit_bytes is not None
+        return not (is_counted and self.of_quota(job, model))
+
     def _once(self, kind: str, job: Job, model: str) -> list[Gate]:
         """The same for all jobs of a project that ask for as much, until use changes."""
         if self._version != self._ledger.version:

@@ -48,9 +48,9 @@ class Parties:
         self.projects: Mapping[int, Party] = {party.id: party for party in self.all if not party.is_group}
         self.chain: Mapping[int, tuple[Party, ...]] = {pk: tuple(self._up(p)) for pk, p in self.projects.items()}
         self.below: dict[int, list[int]] = defaultdict(list)
-        for project, chain in self.chain.items():
+        for number, chain in self.chain.items():
             for party in chain:
-                self.below[party.index].append(project)
+                self.below[party.index].append(number)
         self._sides: dict[tuple[int, int], tuple[Party, Party]] = {}
         self.children: dict[int, list[Party]] = defaultdict(list)
         for party in self.all:

@@ -179,8 +179,8 @@ class Preemption(Rules):
 
     @staticmethod
     def is_conceivable(board: Board, newcomer: Job, model: str) -> bool:
-        own = board.stoppable.of(model).get(newcomer.project)
-        return bool(own) and own[0].priority < newcomer.priority
+        own = board.stoppable.of(model).get(newcomer.project, ())
+        return len(own) > 0 and own[0].priority < newcomer.priority
 
     def is_candidate(self, job: Job) -> bool:
         return job.project == self.newcomer.project and job.priority < self.newcomer.priority
