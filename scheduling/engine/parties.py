@@ -51,26 +51,12 @@ class Parties:
         for number, chain in self.chain.items():
             for party in chain:
                 self.below[party.index].append(number)
-        self._sides: dict[tuple[int, int], tuple[Party, Party]] = {}
         self.children: dict[int, list[Party]] = defaultdict(list)
         for party in self.all:
             self.children[party.parent].append(party)
 
     def top(self) -> list[Party]:
         return self.children[ROOT]
-
-    def sides(self, one: int, other: int) -> tuple[Party, Party]:
-        """The two siblings below the lowest common ancestor of two different projects."""
-        if (one, other) not in self._sides:
-            self._sides[one, other] = self._find_sides(one, other)
-        return self._sides[one, other]
-
-    def _find_sides(self, one: int, other: int) -> tuple[Party, Party]:
-        mine, theirs = self.chain[one][::-1], self.chain[other][::-1]
-        for left, right in zip(mine, theirs, strict=False):
-            if left is not right:
-                return left, right
-        raise ValueError(f"{one} and {other} are the same project")
 
     def _up(self, party: Party) -> Iterable[Party]:
         yield party
