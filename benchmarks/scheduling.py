@@ -1,8 +1,10 @@
-"""What a decision costs: ``python -m benchmarks.scheduling [--runs 5] [--small]`` prints one JSON line per case.
+"""What a decision costs: ``python -m benchmarks.scheduling [--runs 5] [--small] [--all-different]`` prints JSON lines.
 
 An invented cluster of 1,250 nodes with 8 GPUs, 300 projects in 20 areas, 5,000 running and 10,000 queued jobs, fixed by
-its seed. ``from nothing`` is the first decision on a full cluster; ``steady`` the next one, after 50 changes: jobs that
-ended and jobs that came. Times are medians of CPU seconds of this process; targets are those of docs/scheduling.md.
+its seed. Who queues submits sweeps of up to 20 jobs alike, five on average; with ``--all-different`` each job is drawn
+alone: the hardest case, for what is found for one job then helps hardly any other. ``from nothing`` is the first
+decision on a full cluster; ``steady`` the next one, after 50 changes: jobs that ended and jobs that came. Times are
+medians of CPU seconds of this process; targets are those of docs/scheduling.md.
 """
 
 import argparse
@@ -37,9 +39,10 @@ SHAPES = ((1, 1, 40), (2, 1, 15), (4, 1, 15), (8, 1, 20), (16, 2, 6), (32, 4, 3)
 """GPUs in total, nodes, how often."""
 NOW = 1_000_000.0
 CHANGES = 50
+MOST_ALIKE = 20
 
 
-def cluster(nodes: int, running: int, queued: int, seed: int = 1) -> Snapshot:
+def cluster(nodes: int, running: int, queued: int, seed: int = 1, *, all_different: bool = False) -> Snapshot:
     """Machines, projects with guarantees of seven tenths of them, jobs that fill them, and a queue."""
     source = random.Random(seed)
     projects = _projects(source, nodes * 8 * MILLI)
@@ -48,9 +51,9 @@ def cluster(nodes: int, running: int, queued: int, seed: int = 1) -> Snapshot:
         for at in range(nodes)
     )
     jobs = _running(source, machines, projects, running)
-    jobs += [_queued(source, len(jobs) + i, projects) for i in range(queued)]
+    jobs += _queue(source, range(len(jobs), len(jobs) + queued), projects, all_different=all_different)
     groups = tuple(Group(at, f"area {at}", None, Entitlement(guaranteed=_summed(projects, at))) for at in range(20))
-    reserve = {model: nodes * 8 * MILLI // 5 // 20 // MILLI * MILLI for model in MODELS}
+    reserve = dict.fromkeys(MODELS, nodes * 8 * MILLI // 5 // 20 // MILLI * MILLI)
     return Snapshot(machines, tuple(jobs), tuple(projects), groups, reserve)
 
 
@@ -112,6 +115,23 @@ def _running(source: random.Random, nodes: Sequence[Node], projects: Sequence[Pr
     return jobs
 
 
+def _queue(
+    source: random.Random,
+    ids: Sequence[int],
+    projects: Sequence[Project],
+    came: float | None = None,
+    *,
+    all_different: bool,
+) -> list[Job]:
+    """Jobs with these ids, submission by submission."""
+    jobs: list[Job] = []
+    while len(jobs) < len(ids):
+        count = 1 if all_different else min(MOST_ALIKE, 1 + int(source.expovariate(0.22)))
+        first = _queued(source, ids[len(jobs)], projects, came)
+        jobs += [replace(first, id=at, order=at) for at in ids[len(jobs) : len(jobs) + count]]
+    return jobs
+
+
 def _queued(source: random.Random, at: int, projects: Sequence[Project], came: float | None = None) -> Job:
     return Job(
         id=at,
@@ -153,22 +173,23 @@ def _applied(snapshot: Snapshot, decision: Decision, now: float) -> list[Job]:
     ]
 
 
-def changed(snapshot: Snapshot, now: float, seed: int = 2) -> Snapshot:
+def changed(snapshot: Snapshot, now: float, seed: int = 2, *, all_different: bool = False) -> Snapshot:
     """50 changes: half of them ends, half arrivals."""
     source = random.Random(seed)
     ended = set(source.sample([job.id for job in snapshot.jobs if job.state is JobState.RUNNING], CHANGES // 2))
     first = max(job.id for job in snapshot.jobs) + 1
-    came = tuple(_queued(source, first + i, snapshot.projects, now) for i in range(CHANGES - CHANGES // 2))
-    return replace(snapshot, jobs=tuple(job for job in snapshot.jobs if job.id not in ended) + came)
+    ids = range(first, first + CHANGES - CHANGES // 2)
+    came = _queue(source, ids, snapshot.projects, now, all_different=all_different)
+    return replace(snapshot, jobs=(*(job for job in snapshot.jobs if job.id not in ended), *came))
 
 
-def measure(nodes: int, running: int, queued: int, runs: int) -> list[dict[str, Any]]:
-    snapshot, policy = cluster(nodes, running, queued), Policy()
+def measure(nodes: int, running: int, queued: int, runs: int, *, all_different: bool = False) -> list[dict[str, Any]]:
+    snapshot, policy = cluster(nodes, running, queued, all_different=all_different), Policy()
     cold, decision = _timed(lambda: decide(snapshot, NOW, policy), runs)
     kept = Preference(Mix.of(job.ask for job in snapshot.jobs))
-    following = changed(settled(snapshot, policy, kept), NOW + 30)
+    following = changed(settled(snapshot, policy, kept), NOW + 30, all_different=all_different)
     steady, later = _timed(lambda: decide(following, NOW + 30, policy, kept), runs)
-    size = {"nodes": nodes, "running": running, "queued": queued}
+    size = {"nodes": nodes, "running": running, "queued": queued, "all_different": all_different}
     return [
         {"case": "from nothing", **size, "cpu_s": cold, **_counts(decision)},
         {"case": "steady", **size, "cpu_s": steady, **_counts(later)},
@@ -192,9 +213,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--small", action="store_true", help="a tenth of the size")
+    parser.add_argument("--all-different", action="store_true", help="no two submissions alike: the hardest case")
     options = parser.parse_args()
     scale = 10 if options.small else 1
-    for line in measure(1250 // scale, 5000 // scale, 10_000 // scale, options.runs):
+    sizes = 1250 // scale, 5000 // scale, 10_000 // scale
+    for line in measure(*sizes, options.runs, all_different=options.all_different):
         print(json.dumps(line))
 
 

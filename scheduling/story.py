@@ -140,7 +140,7 @@ def _named(cut: InterruptionView) -> str:
 def _unknown(last: AttemptView) -> Sentence:
     text = _("Nothing has been heard from %(nodes)s. Whether the job still runs there is not known.")
     detail = _("It keeps its GPUs until the node answers or is declared lost; nothing is started twice.")
-    return Sentence(text % {"nodes": _nodes(last)}, detail)
+    return Sentence(text % {"nodes": _named_nodes(last.silent or list(last.placement))}, detail)
 
 
 def _working(job: Job, last: AttemptView, attempts: Sequence[AttemptView], now: datetime) -> Sentence:
@@ -202,7 +202,10 @@ def _retried(attempts: Sequence[AttemptView]) -> str:
 
 
 def _nodes(attempt: AttemptView) -> str:
-    names = list(attempt.placement)
+    return _named_nodes(list(attempt.placement))
+
+
+def _named_nodes(names: Sequence[str]) -> str:
     if len(names) <= 2:
         return _(" and ").join(names) or _("no node")
     return ngettext("%(count)s node", "%(count)s nodes", len(names)) % {"count": len(names)}

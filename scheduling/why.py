@@ -22,11 +22,13 @@ SHOWN_NODES = 3
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """``opens``: what would make it start; ``expected``: when. Either may be empty."""
+    """``opens``: what would make it start; ``expected``: when. Either may be empty. ``first``: for a row of a list, the
+    farthest condition alone."""
 
     text: str
     opens: str = ""
     expected: str = ""
+    first: str = ""
 
 
 def why(job: Job, now: datetime) -> Why:
@@ -43,7 +45,7 @@ def why(job: Job, now: datetime) -> Why:
         texts, opens = [job.reason], []
     if len(opens) > 1:
         opens.insert(0, _("All of this has to come true:"))
-    return Why(" ".join(texts), " ".join(opens), _expected(job, needs, now))
+    return Why(" ".join(texts), " ".join(opens), _expected(job, needs, now), texts[0] if texts else "")
 
 
 def _sentences(code: str, needs: Needs, now: datetime) -> tuple[list[str], list[str]]:
@@ -112,6 +114,8 @@ def _limit(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
     if gate.get("level") == "project":
         text = _("The project may use at most %(bound)s of %(model)s and uses %(used)s; this job needs %(asked)s.")
         opens = _("It starts when %(missing)s fewer are in use, or the limit is raised.")
+        if _is_too_large(gate):
+            opens = _("It starts when the limit is raised by %(above)s, or when it asks for less.")
     else:
         text = _(
             "The area %(name)s may use at most %(bound)s of %(model)s and uses %(used)s; this job needs %(asked)s."
@@ -132,11 +136,22 @@ def _guarantee(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
             "A job that is not preemptible runs inside the guarantee: the area %(name)s is guaranteed %(bound)s of "
             "%(model)s and its such jobs use %(used)s; this job needs %(asked)s."
         )
+    if _is_too_large(gate):
+        opens = _(
+            "It starts when the guarantee is raised by %(above)s, or when it asks for less. As a preemptible job it "
+            "could use idle GPUs."
+        )
+        return text % words, opens % words
     opens = _(
         "It starts when such jobs use %(missing)s less, or the guarantee is raised. As a preemptible job it could use "
         "idle GPUs."
     )
     return text % words, opens % words
+
+
+def _is_too_large(gate: Needs) -> bool:
+    """Whether it would not start even if nothing else were in use."""
+    return bool(gate["missing"] > gate["used"])
 
 
 def _reserve(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
@@ -218,6 +233,7 @@ def _amounts(gate: Needs, needs: Needs, bound: str) -> dict[str, str]:
         "bound": _gpus(gate["bound"] if "bound" in gate else gate[bound]),
         "used": _gpus(gate["used"]),
         "missing": _gpus(gate["missing"]),
+        "above": _gpus(gate["missing"] - gate["used"]),
         "asked": _gpus(needs["gpus"]),
     }
 

@@ -69,6 +69,7 @@ class Board:
             job.id: job
             for job in sorted((job for job in snapshot.jobs if job.state is JobState.QUEUED), key=_place_in_queue)
         }
+        self._could_start: list[Job] | None = None
         self.start: list[Start] = []
         self.preempt: list[Preempt] = []
         self.earmarks: dict[int, tuple[Earmark, ...]] = {}
@@ -96,6 +97,14 @@ class Board:
         if gate := self.windows.gate(job, model):
             found.append(gate)
         return found
+
+    def is_open(self, job: Job, model: str) -> bool:
+        """Whether none is closed; found sooner than which are."""
+        return (
+            self.gates.is_open(job, model)
+            and self.reserve.gate(job, model) is None
+            and self.windows.gate(job, model) is None
+        )
 
     def place(self, job: Job, models: Iterable[str], room: Room) -> Chosen | None:
         """Where the whole job fits in this room on one of these models."""
@@ -157,14 +166,13 @@ class Board:
 
     def ready(self) -> list[Job]:
         """Waiting jobs that could start anywhere at all, in the order inside a project."""
-        return [
-            job
-            for job in self.waiting.values()
-            if job.id not in self.settled
-            and self.projects[job.project].is_active
-            and (job.not_before is None or job.not_before <= self.now)
-            and self.eligible.holders(job)
-        ]
+        if self._could_start is None:
+            self._could_start = [job for job in self.waiting.values() if self._could(job)]
+        return [job for job in self._could_start if job.id in self.waiting and job.id not in self.settled]
+
+    def _could(self, job: Job) -> bool:
+        is_due = job.not_before is None or job.not_before <= self.now
+        return is_due and self.projects[job.project].is_active and bool(self.eligible.holders(job))
 
     # What changes it
 
@@ -172,6 +180,7 @@ class Board:
         """Start the job, or set its GPUs aside until those before it have stopped."""
         for spot, ask in self._held.pop(job.id, ()):
             self.room.give_back(spot, ask, job.project)
+            self.calendar.find_ends(spot)
         self.earmarks.pop(job.id, None)
         for spot in chosen.spots:
             self.room.take(spot, job.ask, job.project)
@@ -194,12 +203,18 @@ class Board:
         """Earmarks from an earlier decision go on: what is free of them is the job's alone."""
         for spot, ask in spots:
             self.room.take(spot, ask, job.project)
+            self.calendar.set_aside(job, spot)
         self.earmarks[job.id] = tuple(marks)
         self._held[job.id] = list(spots)
         self.changed()
 
-    def settle(self, job: Job, model: str) -> None:
-        """What is set aside for the job and what is being freed suffice: it counts, and only has to wait."""
+    def settle(self, job: Job, chosen: Chosen) -> None:
+        """What is set aside for the job and what is being freed suffice: it counts, and only has to wait. There its
+        cores and memory, and the node if it wants it alone, are promised to it, too."""
+        ask, model = job.ask, chosen.model
+        promised = Ask(0, cpus=ask.cpus, memory_bytes=ask.memory_bytes, is_exclusive=ask.is_exclusive)
+        for spot in chosen.spots:
+            self.room.take(Spot(spot.row, (), 0), promised, job.project)
         self.settled.add(job.id)
         self.ledger.add(job, model, protects=not job.is_preemptible)
         self.reserve.add(job, model)
@@ -266,7 +281,7 @@ class Board:
         if job.started_at is None:
             return True
         beyond = max(0, job.interruptions_today - self.policy.interruptions_per_day + 1)
-        return self.now - job.started_at >= job.min_runtime_s * 2**beyond
+        return self.now - job.started_at >= job.min_runtime_s * (1 << beyond)
 
     def _place(self, jobs: Sequence[Job]) -> None:
         self.spots = self.room.take_all_placed(jobs)

@@ -39,6 +39,7 @@ class Calendar:
         self.free_at: NDArray[np.float64] = np.where(room.free >= 0, now, NEVER)
         self._stays: dict[int, list[_Stay]] = defaultdict(list)
         self._of_job: dict[int, tuple[float, str, Job]] = {}
+        self._open: dict[int, int] = {}
         self.plans = Plans(room)
         self._planned: Counter[int] = Counter()
 
@@ -61,6 +62,7 @@ class Calendar:
         for job in jobs:
             end = self.end_of(job)
             self._of_job[job.id] = end, job.gpu_model, job
+            self._open[job.id] = self._on_open_rows(spots[job.id])
             for spot in spots[job.id]:
                 self._stays[int(self._room.host[spot.row])].append(_Stay(end, job, job.gpu_model, spot))
                 for column in spot.columns:
@@ -73,6 +75,7 @@ class Calendar:
     def add(self, job: Job, model: str, spots: Iterable[Spot], end: float) -> None:
         """Note that the job has these spots until ``end``."""
         self._of_job[job.id] = end, model, job
+        self._open[job.id] = self._on_open_rows(spots)
         for spot in spots:
             columns = list(spot.columns)
             self.free_at[spot.row, columns] = np.maximum(self.free_at[spot.row, columns], end)
@@ -87,15 +90,32 @@ class Calendar:
             for stay in stays:
                 if stay.job.id == job.id:
                     stay.end = end
-            self._find_ends(spot)
+            self.find_ends(spot)
 
     def use_at(self, model: str, moment: float) -> dict[int, int]:
         """Milli-GPU of the model by project, of what is still there after this moment (of all, at the present)."""
         used: dict[int, int] = defaultdict(int)
         for end, of_model, job in self._of_job.values():
-            if of_model == model and (end > moment or moment <= self._now):
+            if of_model == model and self._is_there(end, moment):
                 used[job.project] += job.ask.total_milli
         return used
+
+    def left_at(self, model: str, moment: float) -> int:
+        """Milli-GPU of the model on nodes that take something new, without what is still there after this moment."""
+        there = [
+            job.id for end, of_model, job in self._of_job.values() if of_model == model and self._is_there(end, moment)
+        ]
+        return self.total(model) - sum(self._open[job] for job in there)
+
+    def _is_there(self, end: float, moment: float) -> bool:
+        return end > moment or moment <= self._now
+
+    def on_open_rows(self, job: Job) -> int:
+        """Milli-GPU that a job which runs has on nodes that take something new."""
+        return self._open[job.id]
+
+    def _on_open_rows(self, spots: Iterable[Spot]) -> int:
+        return sum(spot.milli * len(spot.columns) for spot in spots if self._room.can_take[spot.row])
 
     def ends(self, model: str) -> list[tuple[float, Job]]:
         """What runs on the model, by its end."""
@@ -104,7 +124,8 @@ class Calendar:
 
     def total(self, model: str) -> int:
         """Milli-GPU of the model on rows that take something new."""
-        is_model = self._room.row_model == self._room.models.index(model)
+        room = self._room
+        is_model = room.row_model == (room.models.index(model) if model in room.models else -1)
         return int(self._room.devices[is_model & self._room.can_take].sum()) * MILLI
 
     # What is planned
@@ -156,9 +177,14 @@ class Calendar:
         for spot in plan.spots:
             stays = self._stays[int(self._room.host[spot.row])]
             stays[:] = [stay for stay in stays if stay.model or stay.job.id != job.id]
-            self._find_ends(spot)
+            self.find_ends(spot)
 
-    def _find_ends(self, spot: Spot) -> None:
+    def set_aside(self, job: Job, spot: Spot) -> None:
+        """These devices are the job's already; it starts within the grace time, and ends then."""
+        ends = self.end_of(job, self._now + self._grace)
+        self.free_at[spot.row, list(spot.columns)] = np.maximum(self.free_at[spot.row, list(spot.columns)], ends)
+
+    def find_ends(self, spot: Spot) -> None:
         """When the devices of a spot are free, after something there has changed."""
         stays = [stay for stay in self._stays[int(self._room.host[spot.row])] if stay.spot.row == spot.row]
         for column in spot.columns:
@@ -194,6 +220,8 @@ class Calendar:
         stays = [stay for stay in self._stays[host] if stay.end > at]
         if ask.is_exclusive:
             return max((stay.end for stay in stays), default=at)
+        at = max((stay.end for stay in stays if stay.job.ask.is_exclusive), default=at)
+        stays = [stay for stay in stays if stay.end > at]
         if not ask.cpus and not ask.memory_bytes:
             return at
         cpus = int(self._room.total_cpus[host]) - sum(stay.job.ask.cpus for stay in stays)

@@ -76,7 +76,7 @@ class _Allocation:
         key = self._board.eligible.shape(job)
         if key in self._over_quota:
             return []
-        models = [model for model in self._board.eligible.holders(job) if not self._board.closed(job, model)]
+        models = [model for model in self._board.eligible.holders(job) if self._board.is_open(job, model)]
         if not models:
             self._over_quota.add(key)
         return models

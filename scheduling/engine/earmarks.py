@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from scheduling.engine.board import Board
+from scheduling.engine.board import Board, Chosen
 from scheduling.engine.model import MILLI, Ask, Earmark, Job, JobState, NodeState, Snapshot
 from scheduling.engine.room import Spot
 
@@ -55,8 +55,8 @@ class _Settling:
         chosen = board.place(job, [model], board.own_room(job))
         if chosen is not None and not any(board.gates.of_quota(job, model)):
             board.begin(job, chosen)
-        elif chosen is not None or self._will_suffice(job, model):
-            board.settle(job, model)
+        elif (later := chosen or self._later(job, model)) is not None:
+            board.settle(job, later)
 
     def _model(self, job: Job) -> str | None:
         """The model that is set aside, if the owner may still have it."""
@@ -140,8 +140,8 @@ class _Settling:
                 yield Spot(row, (min(enough)[1],), part.milli, has_host=False), part
                 return
 
-    def _will_suffice(self, job: Job, model: str) -> bool:
-        """Whether it fits once what stops on its nodes is gone."""
+    def _later(self, job: Job, model: str) -> Chosen | None:
+        """Where it fits once what stops on its nodes is gone."""
         board, room = self._board, self._board.own_room(job).copy()
         gone: set[int] = set()
         for mark in self._marks[job.id]:
@@ -150,4 +150,4 @@ class _Settling:
                     gone.add(stopping.id)
                     for spot in board.spots[stopping.id]:
                         room.give_back(spot, stopping.ask, stopping.project)
-        return bool(gone) and board.place(job, [model], room) is not None
+        return board.place(job, [model], room)

@@ -14,7 +14,7 @@ _Key = tuple[frozenset[str] | None, frozenset[int], frozenset[str] | None, float
 
 @dataclass(slots=True)
 class _Facts:
-    """What never changes for a job while a decision is made; asked for many times."""
+    """What never changes for jobs of one shape while a decision is made; asked for many times."""
 
     key: _Key
     room_shape: int
@@ -43,7 +43,8 @@ class Eligibility:
         self._dedicated = {project: frozenset(dedicated.get(project, ())) for project in self._projects}
         self._masks: dict[_Key, Bools] = {}
         self._facts: dict[int, _Facts] = {}
-        self._shapes: dict[Hashable, int] = {}
+        self._keys: dict[tuple[int, float | None], _Key] = {}
+        self._of_shape: dict[Hashable, _Facts] = {}
         self._room_shapes: dict[Hashable, int] = {}
         self._of_room_shape: dict[int, tuple[Sequence[str], Mapping[str, int]]] = {}
 
@@ -54,7 +55,7 @@ class Eligibility:
     def _mask(self, key: _Key) -> Bools:
         if key not in self._masks:
             sources, dedicated, models, runtime = key
-            mask = self._is_shared.copy()
+            mask: Bools = self._is_shared.copy()
             mask[sorted(dedicated)] = True
             if sources is not None:
                 mask &= np.isin(self._sources, sorted(sources))
@@ -72,11 +73,18 @@ class Eligibility:
 
     def is_model(self, model: str) -> Bools:
         """Rows of this model. Not to be changed."""
-        return self._is_model[model]
+        rows: Bools = self._is_model[model]
+        return rows
 
     def models(self, job: Job) -> Sequence[str]:
         """The models, by name, that job and project allow."""
         return self._of(job).models
+
+    def allowed(self, job: Job) -> list[str]:
+        """Models that the job and its project allow, whether or not there are nodes with them."""
+        allowed = self._projects[job.project].gpu_models
+        named = job.ask.gpu_models or frozenset(filter(None, self._room.models))
+        return sorted(named if allowed is None else named & allowed)
 
     def shape(self, job: Job) -> int:
         """The number of what decides whether a job is allowed or refused: jobs of one shape are treated alike."""
@@ -98,17 +106,25 @@ class Eligibility:
 
     def _find(self, job: Job) -> _Facts:
         project, ask = self._projects[job.project], job.ask
-        bound = job.max_runtime_s if self._has_bounds else None
-        key = project.sources, self._dedicated[project.id], project.gpu_models, bound
+        key = self._key(project, job.max_runtime_s if self._has_bounds else None)
         is_part = 0 < ask.milli < MILLI
         of_room = ask, key, job.project if is_part else None
         room_shape = self._room_shapes.setdefault(of_room, len(self._room_shapes))
-        if room_shape not in self._of_room_shape:
-            models = self._models(project, ask)
-            self._of_room_shape[room_shape] = models, self._holders(key, ask, models)
-        of_job = (job.project, room_shape, job.is_preemptible, job.is_emergency, job.max_runtime_s, job.avoid)
-        shape = self._shapes.setdefault(of_job, len(self._shapes))
-        return _Facts(key, room_shape, shape, *self._of_room_shape[room_shape])
+        of_job = job.project, room_shape, job.is_preemptible, job.is_emergency, job.max_runtime_s, job.avoid
+        facts = self._of_shape.get(of_job)
+        if facts is None:
+            if room_shape not in self._of_room_shape:
+                models = self._models(project, ask)
+                self._of_room_shape[room_shape] = models, self._holders(key, ask, models)
+            facts = _Facts(key, room_shape, len(self._of_shape), *self._of_room_shape[room_shape])
+            self._of_shape[of_job] = facts
+        return facts
+
+    def _key(self, project: Project, bound: float | None) -> _Key:
+        if (project.id, bound) not in self._keys:
+            key = project.sources, self._dedicated[project.id], project.gpu_models, bound
+            self._keys[project.id, bound] = key
+        return self._keys[project.id, bound]
 
     def _models(self, project: Project, ask: Ask) -> Sequence[str]:
         allowed, asked = project.gpu_models, ask.gpu_models

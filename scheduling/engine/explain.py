@@ -4,16 +4,17 @@ open them, and when that is expected."""
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from scheduling.engine.board import Board
 from scheduling.engine.calendar import NEVER
 from scheduling.engine.gates import Gate
-from scheduling.engine.model import MILLI, Job, Wait
+from scheduling.engine.lacks import RoomGates
+from scheduling.engine.model import Job, Wait
 from scheduling.engine.reasons import (
     Refusal,
     backoff,
+    besides,
     closed,
     next_decision,
     no_quota,
@@ -33,65 +34,113 @@ def explain(board: Board) -> tuple[Wait, ...]:
     return tuple(why.wait(job) for _id, job in sorted(board.waiting.items()))
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is closed to jobs that are alike, on the model where they are nearest to a start. ``can_start``: it is
+    nothing but gates, so that a moment may be known at which they are open."""
+
+    refusal: Refusal
+    model: str
+    gates: tuple[Gate, ...] = ()
+    can_start: bool = True
+
+
 class _Why:
     """Jobs that are alike wait for the same reason, so each is worked out once."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._refusals: dict[Hashable, Refusal] = {}
+        self._found: dict[Hashable, _Found] = {}
         self._rooms: dict[Hashable, tuple[Gate, ...]] = {}
         self._ends: dict[str, dict[tuple[str, int], tuple[list[int], list[float]]]] = {}
         self._plans = {job: plan.start for job, plan in board.calendar.plans.all().items()}
+        self._told = {preempt.job for preempt in board.preempt}
 
     def wait(self, job: Job) -> Wait:
-        refusal = self._own(job) or self._shared(job)
-        until = self._plans.get(job.id, refusal.until)
-        needs = refusal.needs if until == refusal.until else {**refusal.needs, "planned_start": until}
-        return Wait(job.id, refusal.reason, refusal.text, needs, until)
+        board = self._board
+        if job.id in board.settled:
+            refusal = releasing(board.now + board.policy.grace_s)
+            return Wait(job.id, refusal.reason, refusal.text, refusal.needs, refusal.until)
+        found, own = self._alike(job), self._own(job)
+        refusal, until = found.refusal, found.refusal.until
+        if own is not None:
+            refusal = besides(own, refusal) if found.gates or not found.can_start else own
+            until = self._until(job, found, own.until)
+        elif job.id in self._plans:
+            until = self._until(job, found, board.now)
+        planned = {"planned_start": until} if until is not None and job.id in self._plans else {}
+        return Wait(job.id, refusal.reason, refusal.text, {**refusal.needs, **planned}, until)
 
     def _own(self, job: Job) -> Refusal | None:
         """Reasons of this very job."""
-        board, project = self._board, self._board.projects[job.project]
+        project = self._board.projects[job.project]
         if not project.is_active:
             return project_state(project)
-        if job.not_before is not None and job.not_before > board.now:
+        if job.not_before is not None and job.not_before > self._board.now:
             return backoff(job.not_before)
-        if job.id in board.settled:
-            return releasing(board.now + board.policy.grace_s)
         return None
 
-    def _shared(self, job: Job) -> Refusal:
+    def _alike(self, job: Job) -> _Found:
+        if self._is_alone(job):
+            return self._find(job)
         key = self._board.eligible.shape(job)
-        if key not in self._refusals:
-            self._refusals[key] = self._refusal(job)
-        return self._refusals[key]
+        if key not in self._found:
+            self._found[key] = self._find(job)
+        return self._found[key]
 
-    def _refusal(self, job: Job) -> Refusal:
+    def _is_alone(self, job: Job) -> bool:
+        """Whether it sees another room than jobs like it: it has GPUs set aside, or a plan of its own."""
+        return job.id in self._board.earmarks or job.id in self._plans
+
+    def _find(self, job: Job) -> _Found:
         board, project = self._board, self._board.projects[job.project]
-        if not board.eligible.models(job):
-            return no_quota(job, project)
+        allowed = board.eligible.allowed(job)
+        if not allowed and project.gpu_models is not None:
+            return _Found(no_quota(job, project), "", can_start=False)
         holders = board.eligible.holders(job)
-        if not holders:
-            return no_such_node(job, board.eligible.models(job))
         gates = {model: [*board.closed(job, model), *self._room(job, model)] for model in holders}
-        model = next(iter(gates))
-        if len(gates) > 1:
-            model = min(gates, key=lambda name: (_distance(gates[name]), len(gates[name]), name))
-        found = sorted(gates[model], key=lambda gate: -_NEARNESS[gate.kind])
+        gates = gates or {model: board.closed(job, model) for model in allowed}
+        model = min(gates, key=lambda name: (_distance(gates[name]), len(gates[name]), name), default="")
+        found = sorted(gates.get(model, ()), key=lambda gate: -_NEARNESS[gate.kind])
+        if not holders:
+            return _Found(no_such_node(job, project, allowed, model, found), model, tuple(found), can_start=False)
         if not found:
-            return next_decision(job, model, board.now)
-        return closed(job, project, model, found, self._until(model, found))
+            return _Found(next_decision(job, model, board.now), model)
+        unsaid = _Found(closed(job, project, model, found), model, tuple(found))
+        return replace(unsaid, refusal=replace(unsaid.refusal, until=self._until(job, unsaid, board.now)))
 
-    def _until(self, model: str, gates: Sequence[Gate]) -> float | None:
-        """When the last of the gates opens by itself; None if nobody can say of one."""
-        moments = [gate.until if gate.until is not None else self._opens(model, gate) for gate in gates]
-        latest = max(moments, default=NEVER)
-        return latest if latest < NEVER else None
+    def _until(self, job: Job, found: _Found, start: float | None) -> float | None:
+        """When the last of the gates opens by itself, not before ``start``; None if nobody can say of one."""
+        if start is None or not found.can_start:
+            return None
+        gates = [gate for gate in found.gates if gate.kind not in ("window", "reserve")]
+        moment = max([start, *(self._opens(job, found.model, gate) for gate in gates)])
+        windows, before = self._board.windows, -NEVER
+        while before < moment < NEVER:
+            before, moment = moment, self._reserve_is_kept(job, found.model, windows.opens(job, found.model, moment))
+        return moment if moment < NEVER else None
 
-    def _opens(self, model: str, gate: Gate) -> float:
-        """When enough of the jobs that fill a guarantee or limit end."""
+    def _reserve_is_kept(self, job: Job, model: str, start: float) -> float:
+        """The first moment from ``start`` on at which what has ended leaves the reserve free beside the job. Who uses
+        the reserve may end without giving it back: on a node that takes nothing new."""
+        board, ended, of_emergency = self._board, 0, 0
+        ends = [(end, other) for end, other in board.calendar.ends(model) if other.id not in self._told]
+        moments = sorted({start, *(end for end, _other in ends if start < end < NEVER)})
+        for moment in moments:
+            while ends and ends[0][0] <= moment:
+                _end, other = ends.pop(0)
+                ended += board.calendar.on_open_rows(other)
+                of_emergency += other.ask.total_milli if other.is_emergency else 0
+            if board.reserve.will_be_kept(job, model, ended, of_emergency):
+                return moment
+        return NEVER
+
+    def _opens(self, job: Job, model: str, gate: Gate) -> float:
+        """When time opens the gate: of a guarantee or limit, when enough of the jobs that fill it end."""
+        if gate.kind in ("no_room", "behind_plan"):
+            return self._plans.get(job.id, NEVER if gate.until is None else gate.until)
         if gate.kind not in ("guarantee", "limit"):
-            return NEVER
+            return NEVER if gate.until is None else gate.until
         if model not in self._ends:
             self._ends[model] = self._ends_on(model)
         sums, ends = self._ends[model][gate.kind, gate.party]
@@ -99,11 +148,15 @@ class _Why:
         return ends[place] if place < len(ends) else NEVER
 
     def _ends_on(self, model: str) -> dict[tuple[str, int], tuple[list[int], list[float]]]:
-        """By kind of gate and party: ends in order, and what has ended up to each."""
+        """By kind of gate and party: ends in order, and what has ended up to each. Victims do not count any more."""
         board = self._board
         found: dict[tuple[str, int], tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
         for end, job in board.calendar.ends(model):
-            kinds = ("limit", "guarantee") if job.id in board.ledger.protected_jobs else ("limit",)
+            if end == NEVER:
+                break
+            if job.id in self._told:
+                continue
+            kinds = ("limit",) if job.is_preemptible else ("limit", "guarantee")
             for key in ((kind, party.index) for kind in kinds for party in board.parties.chain[job.project]):
                 sums, ends = found[key]
                 sums.append(job.ask.total_milli + (sums[-1] if sums else 0))
@@ -113,50 +166,13 @@ class _Why:
     def _room(self, job: Job, model: str) -> tuple[Gate, ...]:
         """What lacks besides quota: nodes that take jobs, room on them, or a plan that must not move."""
         board = self._board
+        if self._is_alone(job):
+            return RoomGates(board, job, model).find()
         key = board.eligible.room_shape(job), model, job.max_runtime_s, job.avoid
-        if job.id in board.earmarks or key not in self._rooms:
-            found = _RoomGates(board, job, model).find()
-            if job.id in board.earmarks:
-                return found
-            self._rooms[key] = found
+        if key not in self._rooms:
+            self._rooms[key] = RoomGates(board, job, model).find()
         return self._rooms[key]
 
 
 def _distance(gates: Sequence[Gate]) -> int:
     return max((_NEARNESS[gate.kind] for gate in gates), default=-1)
-
-
-class _RoomGates:
-    """Of one job on one model."""
-
-    def __init__(self, board: Board, job: Job, model: str) -> None:
-        self._board = board
-        self._job = job
-        self._model = model
-
-    def find(self) -> tuple[Gate, ...]:
-        board, job, room = self._board, self._job, self._board.room
-        rows = board.eligible.rows(job) & board.eligible.is_model(self._model)
-        able = rows & room.could_hold(job.ask) & room.can_take
-        if (count := int(able.sum())) < job.ask.nodes:
-            return (Gate("node_state", job.ask.nodes - count, bound=job.ask.nodes, used=count),)
-        if board.has_place(job, self._model, board.own_room(job)):
-            return ()
-        plans = board.calendar.respected(job).plans
-        if plans and board.has_place(job, self._model, room):
-            first = min(plans, key=lambda plan: (plan.start, plan.job.id))
-            return (Gate("behind_plan", 0, party=first.job.id, until=first.start),)
-        plan = board.earliest(job, [self._model])
-        return (self._lack(np.flatnonzero(able), plan.start if plan else NEVER),)
-
-    def _lack(self, rows: np.ndarray, until: float) -> Gate:
-        """The nodes where least is missing."""
-        ask, room = self._job.ask, self._board.room
-        devices = np.maximum(0, ask.devices - room.whole[rows])
-        cpus = np.maximum(0, ask.cpus - room.cpus[room.host[rows]])
-        memory = np.maximum(0, ask.memory_bytes - room.memory[room.host[rows]])
-        order = np.lexsort((rows, memory, cpus, devices))[: ask.nodes]
-        nodes = tuple(
-            (room.nodes[int(rows[at])].name, int(devices[at]), int(cpus[at]), int(memory[at])) for at in order
-        )
-        return Gate("no_room", sum(node[1] for node in nodes) * MILLI, nodes=nodes, until=until)

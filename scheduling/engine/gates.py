@@ -1,20 +1,36 @@
 """What quota, reserve and windows allow: each gate a job does not pass says by how much."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from scheduling.engine.calendar import Calendar
 from scheduling.engine.model import Amounts, Job, Project, Window
-from scheduling.engine.parties import Ledger, Parties, Party
+from scheduling.engine.parties import Ledger, Parties
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLack:
+    """What lacks on a node for one member. ``is_taken``: besides, whatever is on it must end, because this job or one
+    of those there wants the node alone."""
+
+    node: str
+    devices: int
+    cpus: int
+    memory_bytes: int
+    is_taken: bool
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.devices or self.cpus or self.memory_bytes or self.is_taken)
 
 
 @dataclass(slots=True)
 class Gate:
     """Closed to a job. ``missing`` is what would open it: milli-GPU, cores or bytes. ``level`` and ``name`` say whose
-    guarantee or limit of ``bound`` it is, of which ``used`` are used; ``until``: when time opens it; ``nodes``: name,
-    and the devices, cores and bytes that lack there."""
+    guarantee or limit of ``bound`` it is, of which ``used`` are used; ``until``: when time opens it; ``nodes``: those
+    that lack something; ``windows``: the ids of those that it would disturb."""
 
     kind: str
     missing: int
@@ -24,7 +40,8 @@ class Gate:
     name: str = ""
     party: int = -1
     until: float | None = None
-    nodes: tuple[tuple[str, int, int, int], ...] = ()
+    nodes: tuple[NodeLack, ...] = ()
+    windows: tuple[str, ...] = ()
     said: tuple[str, dict[str, Any]] | None = None
     """In words and for screens, once somebody has asked: see ``reasons``."""
 
@@ -36,18 +53,23 @@ class Gates:
         self._parties = parties
         self._ledger = ledger
         self._projects = projects
-        self._known: dict[tuple[str, int, str, int], Gate] = {}
+        self._known: dict[tuple[str, int, str, int], list[Gate]] = {}
         self._version = ledger.version
 
     def of_quota(self, job: Job, model: str) -> list[Gate]:
-        """Guarantee, for who is not preemptible; limits; cores and memory. The first closed level of each."""
+        """Guarantee, for who is not preemptible; limits; cores and memory. Every closed level of each."""
         guarantee_left, limit_left = self._ledger.left(job.project, model)
         milli = job.ask.total_milli
-        found = []
+        found: list[Gate] = []
         if not job.is_preemptible and milli > guarantee_left:
-            found.append(self._once("guarantee", job, model))
+            found += self._once("guarantee", job, model)
         if milli > limit_left:
-            found.append(self._once("limit", job, model))
+            found += self._once("limit", job, model)
+        return found + self.of_resources(job)
+
+    def of_resources(self, job: Job) -> list[Gate]:
+        """Cores and memory of the project."""
+        found: list[Gate] = []
         project, ask = self._projects[job.project], job.ask
         if project.cpu_limit is not None:
             found += _resource("cpus", ask.cpus * ask.nodes, project.cpu_limit, self._ledger.cpus[project.id])
@@ -56,31 +78,36 @@ class Gates:
             found += _resource("memory_bytes", ask.memory_bytes * ask.nodes, project.memory_limit_bytes, used)
         return found
 
-    def _once(self, kind: str, job: Job, model: str) -> Gate:
-        """One for all jobs of a project that ask for as much, until use changes."""
+    def is_open(self, job: Job, model: str) -> bool:
+        """Whether ``of_quota`` finds none, without saying which."""
+        guarantee_left, limit_left = self._ledger.left(job.project, model)
+        milli = job.ask.total_milli
+        if milli > limit_left or (not job.is_preemptible and milli > guarantee_left):
+            return False
+        project = self._projects[job.project]
+        is_counted = project.cpu_limit is not None or project.memory_limit_bytes is not None
+        return not (is_counted and self.of_quota(job, model))
+
+    def _once(self, kind: str, job: Job, model: str) -> list[Gate]:
+        """The same for all jobs of a project that ask for as much, until use changes."""
         if self._version != self._ledger.version:
             self._known.clear()
             self._version = self._ledger.version
         key = kind, job.project, model, job.ask.total_milli
         if key not in self._known:
-            self._known[key] = self._guarantee(job, model) if kind == "guarantee" else self._limit(job, model)
+            self._known[key] = list((self._guarantee if kind == "guarantee" else self._limit)(job, model))
         return self._known[key]
 
-    def _guarantee(self, job: Job, model: str) -> Gate:
-        party, missing = _some(self._ledger.lacks_guarantee(job, model))
-        bound, used = party.guaranteed(model), self._ledger.protected(party, model)
-        return Gate("guarantee", missing, bound, used, _level(party.is_group), party.name, party.index)
+    def _guarantee(self, job: Job, model: str) -> Iterator[Gate]:
+        for party, missing in self._ledger.over_guarantee(job, model):
+            bound, used = party.guaranteed(model), self._ledger.non_preemptible(party, model)
+            yield Gate("guarantee", missing, bound, used, _level(party.is_group), party.name, party.index)
 
-    def _limit(self, job: Job, model: str) -> Gate:
-        party, missing = _some(self._ledger.lacks_limit(job, model))
-        used = self._ledger.use(party, model)
-        bound = used + job.ask.total_milli - missing
-        return Gate("limit", missing, bound, used, _level(party.is_group), party.name, party.index)
-
-
-def _some(lack: tuple[Party, int] | None) -> tuple[Party, int]:
-    assert lack is not None  # noqa: S101 - the caller has seen that less is left than the job needs
-    return lack
+    def _limit(self, job: Job, model: str) -> Iterator[Gate]:
+        for party, missing in self._ledger.over_limit(job, model):
+            used = self._ledger.use(party, model)
+            bound = used + job.ask.total_milli - missing
+            yield Gate("limit", missing, bound, used, _level(party.is_group), party.name, party.index)
 
 
 def _level(is_group: bool) -> str:
@@ -114,9 +141,19 @@ class Reserve:
     def is_kept(self, job: Job, model: str, freed: int) -> bool:
         """Whether the job leaves what is free of the reserve, if ``freed`` milli-GPU become free for it. Where less
         is free than should be, it may use only these."""
+        return self._keeps(job, model, self._free(model), freed)
+
+    def will_be_kept(self, job: Job, model: str, ended: int, ended_emergency: int) -> bool:
+        """The same, once so much has ended."""
+        free, unused = self._free(model), self._used[model]
+        self._used[model] = unused - ended_emergency
+        is_kept = self._keeps(job, model, free + ended, 0)
+        self._used[model] = unused
+        return is_kept
+
+    def _keeps(self, job: Job, model: str, free: int, freed: int) -> bool:
         if job.is_emergency or not job.ask.total_milli or not (reserve := self.left(model)):
             return True
-        free = self._free(model)
         return free + freed - job.ask.total_milli >= min(free, reserve)
 
     def left(self, model: str) -> int:
@@ -135,25 +172,41 @@ class Windows:
                 self._of_model[window.gpu_model].append(window)
 
     def gate(self, job: Job, model: str, freed: int = 0) -> Gate | None:
-        """The first moment before the job's end at which the windows of others would lack GPUs because of it."""
+        """The windows of others that would lack GPUs because of the job before its end; at worst ``missing``."""
+        lacking = list(self._lacking(job, model, self._now, freed))
+        if not lacking:
+            return None
+        ids = sorted({window.id for _missing, windows in lacking for window in windows})
+        bound = max(sum(window.milli for window in windows) for _missing, windows in lacking)
+        missing = max(missing for missing, _windows in lacking)
+        return Gate("window", missing, bound, until=self.opens(job, model, self._now), windows=tuple(ids))
+
+    def opens(self, job: Job, model: str, start: float) -> float:
+        """The first moment from ``start`` on at which the job may start beside the windows of others."""
+        ends = sorted({window.end for window in self._of_model.get(model, ()) if window.end > start})
+        return next(at for at in (start, *ends) if not any(self._lacking(job, model, at)))
+
+    def _lacking(self, job: Job, model: str, start: float, freed: int = 0) -> Iterator[tuple[int, list[Window]]]:
+        """Moments of a run from ``start`` at which windows of others would lack GPUs: how many, and which windows. It
+        is worst when one begins: whose job ends later leaves as many GPUs free as are owed to it then."""
         windows = self._of_model.get(model)
         if not windows or not job.ask.total_milli:
-            return None
-        end = self._calendar.end_of(job)
-        moments = sorted({max(self._now, window.start) for window in windows if window.start < end})
-        for moment in moments:
-            missing = self._missing(job, model, moment) - (freed if moment <= self._now else 0)
-            if missing > 0:
-                held = [window for window in windows if window.start <= moment < window.end]
-                last = max(window.end for window in held if window.project != job.project)
-                return Gate("window", missing, sum(window.milli for window in held), until=last)
-        return None
+            return
+        end = self._calendar.end_of(job, start)
+        for moment in sorted({max(start, window.start) for window in windows if window.start < end}):
+            held = [window for window in windows if self._is_held(window, job, moment)]
+            missing = self._missing(job, model, moment, held) - (freed if moment <= self._now else 0)
+            if held and missing > 0:
+                yield missing, held
 
-    def _missing(self, job: Job, model: str, moment: float) -> int:
+    @staticmethod
+    def _is_held(window: Window, job: Job, moment: float) -> bool:
+        return window.start <= moment < window.end and window.project != job.project
+
+    def _missing(self, job: Job, model: str, moment: float, windows: Iterable[Window]) -> int:
         held: dict[int, int] = defaultdict(int)
-        for window in self._of_model[model]:
-            if window.start <= moment < window.end and window.project != job.project:
-                held[window.project] += window.milli
+        for window in windows:
+            held[window.project] += window.milli
         used = self._calendar.use_at(model, moment)
         owed = sum(max(0, milli - used.get(project, 0)) for project, milli in held.items())
-        return owed + job.ask.total_milli - (self._calendar.total(model) - sum(used.values())) if owed else 0
+        return owed + job.ask.total_milli - self._calendar.left_at(model, moment) if owed else 0

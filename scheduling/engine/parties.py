@@ -1,7 +1,7 @@
 """Projects and the groups above them as one tree, and what each of them uses."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from scheduling.engine.model import Entitlement, Group, Job, JobState, Project, Snapshot
@@ -48,29 +48,15 @@ class Parties:
         self.projects: Mapping[int, Party] = {party.id: party for party in self.all if not party.is_group}
         self.chain: Mapping[int, tuple[Party, ...]] = {pk: tuple(self._up(p)) for pk, p in self.projects.items()}
         self.below: dict[int, list[int]] = defaultdict(list)
-        for project, chain in self.chain.items():
+        for number, chain in self.chain.items():
             for party in chain:
-                self.below[party.index].append(project)
-        self._sides: dict[tuple[int, int], tuple[Party, Party]] = {}
+                self.below[party.index].append(number)
         self.children: dict[int, list[Party]] = defaultdict(list)
         for party in self.all:
             self.children[party.parent].append(party)
 
     def top(self) -> list[Party]:
         return self.children[ROOT]
-
-    def sides(self, one: int, other: int) -> tuple[Party, Party]:
-        """The two siblings below the lowest common ancestor of two different projects."""
-        if (one, other) not in self._sides:
-            self._sides[one, other] = self._find_sides(one, other)
-        return self._sides[one, other]
-
-    def _find_sides(self, one: int, other: int) -> tuple[Party, Party]:
-        mine, theirs = self.chain[one][::-1], self.chain[other][::-1]
-        for left, right in zip(mine, theirs, strict=False):
-            if left is not right:
-                return left, right
-        raise ValueError(f"{one} and {other} are the same project")
 
     def _up(self, party: Party) -> Iterable[Party]:
         yield party
@@ -92,6 +78,7 @@ class Ledger:
         count = len(parties.all)
         self._use: dict[str, list[int]] = defaultdict(lambda: [0] * count)
         self._protected: dict[str, list[int]] = defaultdict(lambda: [0] * count)
+        self._non_preemptible: dict[str, list[int]] = defaultdict(lambda: [0] * count)
         self.cpus: dict[int, int] = defaultdict(int)
         self.memory_bytes: dict[int, int] = defaultdict(int)
         self.protected_jobs: set[int] = set()
@@ -107,6 +94,10 @@ class Ledger:
 
     def protected(self, party: Party, model: str) -> int:
         return self._protected[model][party.index]
+
+    def non_preemptible(self, party: Party, model: str) -> int:
+        """What jobs that are not preemptible use, protected or not."""
+        return self._non_preemptible[model][party.index]
 
     def add(self, job: Job, model: str, *, protects: bool) -> None:
         """Count a job that runs, starts, or has its GPUs set aside."""
@@ -137,13 +128,20 @@ class Ledger:
                 return party, missing
         return None
 
-    def lacks_limit(self, job: Job, model: str) -> tuple[Party, int] | None:
-        """The first level, from the project up, whose limit the job would pass; and how far."""
+    def over_guarantee(self, job: Job, model: str) -> Iterator[tuple[Party, int]]:
+        """The levels, from the project up, whose guarantee does not cover all such jobs and this one; and how far not.
+        With less, those that lost their protection would come first."""
+        for party in self._parties.chain[job.project]:
+            missing = self.non_preemptible(party, model) + job.ask.total_milli - party.guaranteed(model)
+            if missing > 0:
+                yield party, missing
+
+    def over_limit(self, job: Job, model: str) -> Iterator[tuple[Party, int]]:
+        """The levels, from the project up, whose limit the job would pass; and how far."""
         for party in self._parties.chain[job.project]:
             limit = party.limit(model)
             if limit is not None and self.use(party, model) + job.ask.total_milli > limit:
-                return party, self.use(party, model) + job.ask.total_milli - limit
-        return None
+                yield party, self.use(party, model) + job.ask.total_milli - limit
 
     def _count(self, job: Job, model: str, sign: int) -> None:
         milli = sign * job.ask.total_milli
@@ -152,6 +150,8 @@ class Ledger:
         use, protected = self._use[model], self._protected[model]
         for party in self._parties.chain[job.project]:
             use[party.index] += milli
+            if not job.is_preemptible:
+                self._non_preemptible[model][party.index] += milli
             if job.id in self.protected_jobs:
                 protected[party.index] += milli
         self.cpus[job.project] += sign * job.ask.cpus * job.ask.nodes

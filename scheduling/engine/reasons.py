@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scheduling.engine.gates import Gate
+from scheduling.engine.gates import Gate, NodeLack
 from scheduling.engine.model import MILLI, Job, Project
 
 
@@ -36,19 +36,27 @@ def no_quota(job: Job, project: Project) -> Refusal:
     return Refusal("no_quota", text, {"gpu_models": models, **_asked(job)})
 
 
-def no_such_node(job: Job, models: Sequence[str]) -> Refusal:
-    text = (
-        f"It needs {_each(job)} of {' or '.join(models)}; there are not enough such nodes where this project may run."
-    )
-    return Refusal("no_such_node", text, {"gpu_models": list(models), **_asked(job)})
+def no_such_node(job: Job, project: Project, models: Sequence[str], model: str, gates: Sequence[Gate]) -> Refusal:
+    """``gates``: what would be closed on ``model`` even if there were such nodes."""
+    of_models = f" of {' or '.join(models)}" if models else ""
+    text = f"It needs {_each(job)}{of_models}{_terms(job)}; there are not enough such nodes where this project may run."
+    needs = {"gpu_models": list(models), **_asked(job), **_terms_asked(job), "gates": []}
+    refusal = Refusal("no_such_node", text, needs)
+    return besides(refusal, closed(job, project, model, gates)) if gates else refusal
 
 
-def closed(job: Job, project: Project, model: str, gates: Sequence[Gate], until: float | None) -> Refusal:
+def closed(job: Job, project: Project, model: str, gates: Sequence[Gate]) -> Refusal:
     """The farthest gate gives the reason; the sentence and ``needs`` name them all."""
     said = [_said(job, project, model, gate) for gate in gates]
     text = "; besides, ".join([sentence for sentence, _data in said])
     needs = {"gpu_model": model, **_asked(job), "gates": [data for _sentence, data in said]}
-    return Refusal(gates[0].kind, f"{text[0].upper()}{text[1:]}.", needs, until)
+    return Refusal(gates[0].kind, f"{text[0].upper()}{text[1:]}.", needs)
+
+
+def besides(first: Refusal, second: Refusal) -> Refusal:
+    """Both hold; the first is the reason."""
+    text = f"{first.text} Besides: {second.text}"
+    return Refusal(first.reason, text, {**first.needs, **second.needs}, first.until)
 
 
 def _said(job: Job, project: Project, model: str, gate: Gate) -> tuple[str, dict[str, Any]]:
@@ -72,6 +80,32 @@ def gpus(milli: int) -> str:
 def _each(job: Job) -> str:
     per_node = gpus(job.ask.milli)
     return f"{job.ask.nodes} nodes with {per_node} each" if job.ask.nodes > 1 else f"one node with {per_node}"
+
+
+def _terms(job: Job) -> str:
+    """What else a node must have for it."""
+    ask, runtime = job.ask, job.max_runtime_s
+    terms = [
+        (ask.cpus, f"{ask.cpus} cores"),
+        (ask.memory_bytes, f"{ask.memory_bytes} bytes of memory"),
+        (ask.gpu_memory_bytes, f"{ask.gpu_memory_bytes} bytes on each GPU"),
+        (ask.interconnect, f"interconnect {ask.interconnect}"),
+        (runtime, f"leave to run {runtime:g} s" if runtime else ""),
+    ]
+    wanted = [words for is_wanted, words in terms if is_wanted]
+    return f" with {', '.join(wanted)}" if wanted else ""
+
+
+def _terms_asked(job: Job) -> dict[str, Any]:
+    ask = job.ask
+    terms = {
+        "cpus_per_node": ask.cpus,
+        "memory_bytes_per_node": ask.memory_bytes,
+        "gpu_memory_bytes": ask.gpu_memory_bytes,
+        "interconnect": ask.interconnect,
+        "max_runtime_s": job.max_runtime_s,
+    }
+    return {name: term for name, term in terms.items() if term}
 
 
 def _asked(job: Job) -> dict[str, Any]:
@@ -118,22 +152,23 @@ def _node_state(job: Job, _project: Project, model: str, gate: Gate) -> str:
 
 
 def _behind_plan(_job: Job, _project: Project, model: str, gate: Gate) -> str:
-    return f"it would delay job {gate.party}, which has waited longer and has a planned start on {model}"
+    return f"it would delay job {gate.name}, which has waited longer and has a planned start on {model}"
 
 
 def _no_room(job: Job, _project: Project, model: str, gate: Gate) -> str:
-    where = ", ".join(f"{name} lacks {_lack(gpu, cpu, memory)}" for name, gpu, cpu, memory in gate.nodes[:3])
+    where = ", ".join(f"{lack.node} lacks {_lack(lack)}" for lack in gate.nodes[:3])
     more = f" and {len(gate.nodes) - 3} more nodes" if len(gate.nodes) > 3 else ""
-    return f"it needs {_each(job)} of {model}, and none has room: {where}{more}"
+    return f"it needs {_each(job)} of {model}, and there is no room for that: {where}{more}"
 
 
-def _lack(devices: int, cpus: int, memory_bytes: int) -> str:
+def _lack(lack: NodeLack) -> str:
     lacking = [
-        (devices, gpus(devices * MILLI)),
-        (cpus, f"{cpus} cores"),
-        (memory_bytes, f"{memory_bytes} bytes of memory"),
+        (lack.devices, gpus(lack.devices * MILLI)),
+        (lack.cpus, f"{lack.cpus} cores"),
+        (lack.memory_bytes, f"{lack.memory_bytes} bytes of memory"),
+        (lack.is_taken, "the end of all that is on it, because one of them wants the node alone"),
     ]
-    return ", ".join(words for amount, words in lacking if amount) or "a node of its own"
+    return ", ".join(words for amount, words in lacking if amount)
 
 
 _SENTENCES = {
@@ -154,12 +189,25 @@ def _data(gate: Gate, model: str) -> dict[str, Any]:
         amounts: dict[str, Any] = {"missing": gate.missing, "limit": gate.bound, "used": gate.used}
         return {"kind": gate.kind, "resource": gate.name, **amounts}
     if gate.kind == "node_state":
-        return {"kind": gate.kind, "missing_nodes": gate.missing, "nodes_open": gate.used}
+        names = [lack.node for lack in gate.nodes]
+        return {"kind": gate.kind, "missing_nodes": gate.missing, "nodes_open": gate.used, "nodes": names}
     if gate.kind == "behind_plan":
         return {"kind": gate.kind, "job": gate.party, "planned_start": gate.until}
     if gate.kind == "no_room":
-        names = ("node", "missing_gpus", "missing_cpus", "missing_memory_bytes")
-        return {"kind": gate.kind, "nodes_lacking": [dict(zip(names, node, strict=True)) for node in gate.nodes]}
+        return {"kind": gate.kind, "nodes_lacking": [_lacking(lack) for lack in gate.nodes]}
+    if gate.kind == "window":
+        owner: dict[str, Any] = {"windows": list(gate.windows), "until": gate.until}
+    else:
+        owner = {"level": gate.level, "name": gate.name} if gate.level else {}
     whole = {"missing": _whole(gate.missing), "bound": _whole(gate.bound), "used": _whole(gate.used)}
-    owner = {"level": gate.level, "name": gate.name} if gate.level else {}
     return {"kind": gate.kind, "gpu_model": model, **owner, **whole}
+
+
+def _lacking(lack: NodeLack) -> dict[str, Any]:
+    return {
+        "node": lack.node,
+        "missing_gpus": lack.devices,
+        "missing_cpus": lack.cpus,
+        "missing_memory_bytes": lack.memory_bytes,
+        "is_taken": lack.is_taken,
+    }

@@ -72,11 +72,6 @@ class Room:
         self.cards = tuple(dict.fromkeys(cards))
         self.row_card = np.array([self.cards.index(card) for card in cards], dtype=np.int64)
         self._columns = [_devices_of(node, model) for _at, node, model in rows]
-        self._place = {
-            (node.id, device): (row, column)
-            for row, node in enumerate(self.nodes)
-            for column, device in enumerate(self._columns[row])
-        }
         self._rows_of: dict[int, tuple[int, ...]] = {}
         for row, at in enumerate(self.host.tolist()):
             self._rows_of[at] = (*self._rows_of.get(at, ()), row)
@@ -248,41 +243,54 @@ class Room:
             job.id: tuple(spot for node in sorted(job.placement) for spot in self._spots_of(node, job.placement[node]))
             for job in jobs
         }
-        placed = [(spot, job) for job in jobs for spot in spots[job.id]]
-        self._take_hosts([(int(self.host[spot.row]), job.ask) for spot, job in placed if spot.has_host])
-        rows = [spot.row for spot, _job in placed for _column in spot.columns]
+        rows: list[int] = []
+        columns: list[int] = []
+        milli: list[int] = []
+        for job in jobs:
+            for spot in spots[job.id]:
+                for column in spot.columns:
+                    rows.append(spot.row)
+                    columns.append(column)
+                    milli.append(spot.milli)
+                    if spot.milli < MILLI:
+                        self._hold(spot.row, column, (job.project, job.ask.shares_device), 1)
         if rows:
-            columns = [column for spot, _job in placed for column in spot.columns]
-            milli = [spot.milli for spot, _job in placed for _column in spot.columns]
             np.subtract.at(self.free, (rows, columns), milli)
-        for spot, job in placed:
-            for column in spot.columns if spot.milli < MILLI else ():
-                self._hold(spot.row, column, (job.project, job.ask.shares_device), 1)
+        self._take_hosts(jobs, spots)
         self.whole = (self.free == MILLI).sum(axis=1)
         parts = np.where((self.free > 0) & (self.free < MILLI), self.free, 0)
         self.largest_part = parts.max(axis=1, initial=0)
         self._stale.update(range(len(self.nodes)))
         return spots
 
-    def _take_hosts(self, members: Sequence[tuple[int, Ask]]) -> None:
+    def _take_hosts(self, jobs: Iterable[Job], spots: Mapping[int, Sequence[Spot]]) -> None:
         """What members hold of hosts besides devices, all at once: one by one it takes several times as long."""
-        hosts = np.array([host for host, _ask in members], dtype=np.int64)
-        np.subtract.at(self.cpus, hosts, [ask.cpus for _host, ask in members])
-        np.subtract.at(self.memory, hosts, [ask.memory_bytes for _host, ask in members])
+        hosts: list[int] = []
+        asks: list[Ask] = []
+        for job in jobs:
+            for spot in spots[job.id]:
+                if spot.has_host:
+                    hosts.append(int(self.host[spot.row]))
+                    asks.append(job.ask)
+        if not hosts:
+            return
+        np.subtract.at(self.cpus, hosts, [ask.cpus for ask in asks])
+        np.subtract.at(self.memory, hosts, [ask.memory_bytes for ask in asks])
         np.add.at(self.members, hosts, 1)
-        np.add.at(self._exclusive, hosts, [int(ask.is_exclusive) for _host, ask in members])
+        np.add.at(self._exclusive, hosts, [int(ask.is_exclusive) for ask in asks])
         self._is_open = self.can_take & (self._exclusive == 0)[self.host]
 
     def _spots_of(self, node: int, devices: Mapping[int, int]) -> list[Spot]:
         if node not in self._host_of:
             return []
+        rows = self.rows_of(node)
         groups: dict[tuple[int, int], list[int]] = {}
         for device in sorted(devices):
-            if (node, device) in self._place:
-                row, column = self._place[node, device]
-                groups.setdefault((row, devices[device]), []).append(column)
+            for row in rows:
+                if device in self._columns[row]:
+                    groups.setdefault((row, devices[device]), []).append(self._columns[row].index(device))
         if not groups:
-            return [Spot(self._rows_of[self._host_of[node]][0], (), 0)]
+            return [Spot(rows[0], (), 0)]
         return [
             Spot(row, tuple(columns), milli, has_host=at == 0)
             for at, ((row, milli), columns) in enumerate(sorted(groups.items()))
@@ -297,6 +305,10 @@ class Room:
         return placed
 
     # Sums and states
+
+    def are_alone(self, rows: NDArray[np.intp]) -> Bools:
+        """Where somebody on the row's node wants it alone."""
+        return np.asarray(self._exclusive[self.host[rows]] > 0)
 
     def rows_of(self, node: int) -> tuple[int, ...]:
         """The rows of a node by its id; none if it is not here."""

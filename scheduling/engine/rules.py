@@ -13,9 +13,12 @@ from scheduling.engine.stoppable import Place
 
 @dataclass(slots=True)
 class Gone:
-    """What the victims chosen so far no longer use: in all, and by the place of each party."""
+    """What the victims chosen so far no longer use: in all, and by the place of each party; cores and memory by the
+    project's."""
 
     milli: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    cpus: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    memory_bytes: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     total: int = 0
 
     def of(self, party: Party) -> int:
@@ -23,6 +26,8 @@ class Gone:
 
     def add(self, chain: Sequence[Party], job: Job, sign: int = 1) -> None:
         self.total += sign * job.ask.total_milli
+        self.cpus[chain[0].index] += sign * job.ask.cpus * job.ask.nodes
+        self.memory_bytes[chain[0].index] += sign * job.ask.memory_bytes * job.ask.nodes
         for party in chain:
             self.milli[party.index] += sign * job.ask.total_milli
 
@@ -42,6 +47,8 @@ class Rules:
             bounds = self._bounds(party)
             if bounds and over > min(bounds):
                 self._must_go.append((party.index, over - min(bounds)))
+        lacking = {gate.name: gate.missing for gate in board.gates.of_resources(newcomer)}
+        self._cpus, self._memory_bytes = lacking.get("cpus", 0), lacking.get("memory_bytes", 0)
 
     def _bounds(self, party: Party) -> list[int]:
         """What the newcomer's project and the groups above it may use at most."""
@@ -75,6 +82,8 @@ class Rules:
         board, job = self.board, self.newcomer
         return (
             all(gone.milli[place] >= milli for place, milli in self._must_go)
+            and gone.cpus[self.chain[0].index] >= self._cpus
+            and gone.memory_bytes[self.chain[0].index] >= self._memory_bytes
             and board.reserve.is_kept(job, self.model, gone.total)
             and board.windows.gate(job, self.model, gone.total) is None
         )
@@ -170,8 +179,8 @@ class Preemption(Rules):
 
     @staticmethod
     def is_conceivable(board: Board, newcomer: Job, model: str) -> bool:
-        own = board.stoppable.of(model).get(newcomer.project)
-        return bool(own) and own[0].priority < newcomer.priority
+        own = board.stoppable.of(model).get(newcomer.project, ())
+        return len(own) > 0 and own[0].priority < newcomer.priority
 
     def is_candidate(self, job: Job) -> bool:
         return job.project == self.newcomer.project and job.priority < self.newcomer.priority

@@ -72,15 +72,15 @@ class Views:
         for plan in plans:
             for spot, keeps in zip(plan.spots, plan.keeps, strict=True):
                 if int(room.host[spot.row]) in hosts:
-                    _block(room, spot, keeps)
+                    _block(room, spot, keeps, is_alone=plan.job.ask.is_exclusive)
 
 
-def _block(room: Room, spot: Spot, keeps: tuple[int, int]) -> None:
+def _block(room: Room, spot: Spot, keeps: tuple[int, int], *, is_alone: bool) -> None:
     cpus, memory = keeps
     frees = room.free[spot.row].tolist()
     whole = tuple(column for column in spot.columns if frees[column] == MILLI)
-    if whole or cpus or memory:
-        host = Ask(len(whole) * MILLI, cpus=cpus, memory_bytes=memory)
+    if whole or cpus or memory or is_alone:
+        host = Ask(len(whole) * MILLI, cpus=cpus, memory_bytes=memory, is_exclusive=is_alone)
         room.take(Spot(spot.row, whole, MILLI), host, _BLOCKED)
     for column in spot.columns:
         if 0 < frees[column] < MILLI:

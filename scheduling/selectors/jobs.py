@@ -43,6 +43,8 @@ class AttemptView:
     state: str
     node: str
     placement: Placement
+    silent: tuple[str, ...]
+    """Those of its nodes of which nothing is heard."""
     launcher: str
     gpu_model: str
     assigned_at: datetime
@@ -190,6 +192,7 @@ def _view(attempt: Attempt, members: list[AttemptMember], by_name: str) -> Attem
         state=AttemptState(attempt.state).value,
         node=", ".join(placement),
         placement=placement,
+        silent=tuple(member.node.name for member in members if member.state == AttemptState.UNKNOWN),
         launcher=attempt.launcher,
         gpu_model=attempt.gpu_model.name,
         assigned_at=attempt.assigned_at,

@@ -39,7 +39,8 @@ def span(start: datetime, end: datetime | None) -> str:
 def job_line(job: Job) -> str:
     """What a row says about a job: why it waits, since when it runs, how it ended."""
     if job.state == JobState.QUEUED:
-        return why(job, clock.now()).text
+        reason = why(job, clock.now())
+        return reason.first or reason.text
     started = getattr(job, "started_at", None)
     if job.state == JobState.RUNNING and started is not None:
         return _("running for %(length)s") % {"length": duration((clock.now() - started).total_seconds())}

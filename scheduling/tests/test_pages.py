@@ -206,6 +206,15 @@ def test_a_silent_node_makes_the_job_unknown_and_not_failed(
     assert "Whether the job still runs there is not known." in page
 
 
+def test_of_a_gang_only_the_silent_nodes_are_named_so(project: Project, lead: Client, node: factories.FakeNode) -> None:
+    other = factories.node(gpus=2)
+    job = factories.running_job(project, [node, other], milli_gpus=2000, nodes_exact=2)
+    factories.fall_silent(other)
+    members_lose_sight()
+    page = lead.get(f"/jobs/{job.pk}/").content.decode()
+    assert f"Nothing has been heard from {other.node.name}. Whether" in page
+
+
 def test_stopping_asks_once_and_names_what_is_hurt(project: Project, lead: Client, node: factories.FakeNode) -> None:
     job = factories.running_job(project, [node], milli_gpus=2000)
     asked = lead.get(f"/jobs/{job.pk}/cancel/", headers={"HX-Request": "true"}).content.decode()

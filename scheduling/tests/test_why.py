@@ -94,12 +94,25 @@ def test_every_reason_of_the_engine_is_known() -> None:
     assert set(_SIMPLE) == {"project_state", "backoff", "releasing", "next_decision", "no_quota", "no_such_node"}
 
 
+def test_what_can_never_open_by_itself_is_not_promised() -> None:
+    """A guarantee of 2 of which nothing is used, and a job of 3: no other job's end helps it."""
+    for code, opens in (
+        ("guarantee", "when the guarantee is raised by 1 GPU"),
+        ("limit", "when the limit is raised by"),
+    ):
+        said = why(waiting(code, gates(code, **{**GATE, "bound": 2, "used": 0, "missing": 1})), NOW)
+        assert opens in said.opens
+        assert "less, or" not in said.opens
+
+
 def test_several_conditions_are_all_said() -> None:
     needs = {**ASKED, "gates": [{"kind": "limit", **GATE}, {"kind": "reserve", **GATE}]}
     said = why(waiting("limit", needs), NOW)
     assert "may use at most" in said.text
     assert "emergency reserve" in said.text
     assert said.opens.startswith("All of this has to come true: It starts when 1 GPU fewer")
+    assert said.first in said.text
+    assert "emergency reserve" not in said.first, "a row of a list has room for one"
 
 
 @pytest.mark.parametrize("needs", [{}, {"gates": [{"kind": "moon"}]}, {"gates": [{"kind": "limit"}]}, {"gates": 3}])

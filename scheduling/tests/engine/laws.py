@@ -38,6 +38,8 @@ class Laws:
         self.cpus_and_memory_suffice()
         self.the_protected_are_within_guarantees()
         self.limits_hold()
+        self.cores_and_memory_of_projects_hold()
+        self.others_stay_out_of_windows()
         self.the_reserve_is_untouched()
         self.earmarks_are_kept()
         self.every_victim_is_legal()
@@ -105,6 +107,66 @@ class Laws:
         for party, model in started:
             limit = self._limit(party, model)
             assert limit is None or staying[party, model] + started[party, model] <= limit, (party, model)
+
+    def cores_and_memory_of_projects_hold(self) -> None:
+        """Of who starts something that asks for them, its victims gone."""
+        for start in self.decision.start:
+            project = self.projects[self.jobs[start.job].project]
+            every = [*self._staying(), *self._begun(self.jobs.values())]
+            asks = [job.ask for job in every if job.project == project.id]
+            if self.jobs[start.job].ask.cpus and project.cpu_limit is not None:
+                assert sum(ask.cpus * ask.nodes for ask in asks) <= project.cpu_limit, project.name
+            if self.jobs[start.job].ask.memory_bytes and project.memory_limit_bytes is not None:
+                assert sum(ask.memory_bytes * ask.nodes for ask in asks) <= project.memory_limit_bytes, project.name
+
+    def others_stay_out_of_windows(self) -> None:
+        """At each moment that a window begins, and now: what started and would still run leaves free, on nodes that
+        take something, all that the holders do not use of their windows."""
+        for window in self.snapshot.windows:
+            moment = max(self.now, window.start)
+            if moment < window.end:
+                starters = {
+                    job.project
+                    for job in self._begun(self.jobs.values())
+                    if job.gpu_model == window.gpu_model and job.ask.milli and self._runs_at(job.id, moment)
+                }
+                for project in starters:
+                    assert self._free_at(window.gpu_model, moment) >= self._owed(project, window.gpu_model, moment)
+
+    def _owed(self, project: int, model: str, moment: float) -> int:
+        """To others: of their windows at this moment, what they do not use then."""
+        held: dict[int, int] = defaultdict(int)
+        for window in self.snapshot.windows:
+            if window.project != project and window.gpu_model == model and window.start <= moment < window.end:
+                held[window.project] += window.milli
+        running = self._at(model, moment)
+        return sum(
+            max(0, milli - sum(job.ask.total_milli for job in running if job.project == holder))
+            for holder, milli in held.items()
+        )
+
+    def _at(self, model: str, moment: float) -> list[Job]:
+        jobs = [*self._staying(), *self._begun(self.jobs.values())]
+        return [job for job in jobs if job.gpu_model == model and self._runs_at(job.id, moment)]
+
+    def _free_at(self, model: str, moment: float) -> int:
+        open_nodes = {node.id: node for node in self.snapshot.nodes if node.state is NodeState.UP}
+        placed = [*self._placements(self._staying()), *self._starts(self.decision.start)]
+        return sum(MILLI for node in open_nodes.values() for device in node.devices if device.gpu_model == model) - sum(
+            sum(devices.values())
+            for job, node, devices in placed
+            if node in open_nodes and open_nodes[node].devices[0].gpu_model == model and self._runs_at(job.id, moment)
+        )
+
+    def _runs_at(self, number: int, moment: float) -> bool:
+        """Whether it would still run then."""
+        job = self.jobs[number]
+        if moment <= self.now:
+            return True
+        if job.state is JobState.STOPPING:
+            return self.now + self.policy.grace_s > moment
+        began = self.now if job.started_at is None else job.started_at
+        return job.max_runtime_s is None or began + job.max_runtime_s > moment
 
     def the_reserve_is_untouched(self) -> None:
         """By what starts anew. Whose GPUs were set aside has them, should a node be lost meanwhile."""
