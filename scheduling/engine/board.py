@@ -3,11 +3,12 @@ changed."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scheduling.engine.calendar import Calendar
+from scheduling.engine.ahead import Ahead, Spares
+from scheduling.engine.calendar import NEVER, Calendar
 from scheduling.engine.eligibility import Eligibility
 from scheduling.engine.gates import Gate, Gates, Reserve, Windows
 from scheduling.engine.model import (
@@ -72,7 +73,10 @@ class Board:
         self._could_start: list[Job] | None = None
         self.start: list[Start] = []
         self.preempt: list[Preempt] = []
+        self.told: set[int] = set()
         self.earmarks: dict[int, tuple[Earmark, ...]] = {}
+        self.ahead = Ahead(self.calendar, self.reserve, self.told)
+        self.spares = Spares(self.calendar)
         self._held: dict[int, list[tuple[Spot, Ask]]] = {}
         self.settled: set[int] = set()
         stoppable = [job for job in snapshot.jobs if self._is_stoppable(job)]
@@ -98,12 +102,12 @@ class Board:
             found.append(gate)
         return found
 
-    def is_open(self, job: Job, model: str) -> bool:
-        """Whether none is closed; found sooner than which are."""
+    def has_spare(self, job: Job, model: str) -> bool:
+        """Whether, quota aside, reserve and windows leave enough, for plans too."""
         return (
-            self.gates.is_open(job, model)
-            and self.reserve.gate(job, model) is None
+            self.reserve.gate(job, model) is None
             and self.windows.gate(job, model) is None
+            and self.spares.delayed(job, model) is None
         )
 
     def place(self, job: Job, models: Iterable[str], room: Room) -> Chosen | None:
@@ -164,6 +168,24 @@ class Board:
         plans = [self.calendar.earliest(job, rows & self.eligible.is_model(model)) for model in models]
         return min((plan for plan in plans if plan is not None), key=lambda plan: plan.start, default=None)
 
+    def plan(self, job: Job, models: Iterable[str]) -> None:
+        """Hold the earliest start at which the job has room and the reserve is kept; later jobs start only if it does
+        not move. Without a finite one, or with as many plans on the model as there may be, nothing is held."""
+        found: list[tuple[Hold, str]] = []
+        for model in models:
+            is_full = self.calendar.planned(model) >= self.policy.planned_starts
+            plan = None if is_full else self.earliest(job, [model])
+            start = NEVER if plan is None else self.ahead.kept_from(job, model, plan.start)
+            if plan is not None and start < NEVER:
+                found.append((replace(plan, start=start), model))
+        if not found:
+            return
+        plan, model = min(found, key=lambda made: made[0].start)
+        self.calendar.hold(plan)
+        if not self.reserve.is_never_asked(job, model):
+            spare = self.free(model) + self.ahead.ended_by(model, plan.start) - self.reserve.left(model)
+            self.spares.add(plan, model, spare - job.ask.total_milli)
+
     def ready(self) -> list[Job]:
         """Waiting jobs that could start anywhere at all, in the order inside a project."""
         if self._could_start is None:
@@ -196,6 +218,9 @@ class Board:
         self.reserve.add(job, chosen.model)
         self.stoppable.changed(job.project, chosen.model)
         self.calendar.drop(job)
+        self.spares.remove(job)
+        self.spares.begin(job, chosen.model)
+        self.ahead.changed(chosen.model)
         self.calendar.add(job, chosen.model, chosen.spots, self.calendar.end_of(job))
         self.changed()
 
@@ -207,6 +232,10 @@ class Board:
         self.earmarks[job.id] = tuple(marks)
         self._held[job.id] = list(spots)
         self.changed()
+
+    def held_milli(self, job: Job) -> int:
+        """What is set aside for the job and free already."""
+        return sum(ask.total_milli for _spot, ask in self._held.get(job.id, ()))
 
     def settle(self, job: Job, chosen: Chosen) -> None:
         """What is set aside for the job and what is being freed suffice: it counts, and only has to wait. There its
@@ -221,6 +250,8 @@ class Board:
 
     def release(self, victim: Job, by: Job | None) -> None:
         """Tell a running job to stop. Its use ends here; its GPUs are not free for anybody but ``by``."""
+        self.told.add(victim.id)
+        self.ahead.changed(victim.gpu_model)
         self.preempt.append(Preempt(victim.id, by.id if by else None, self.lost_gpu_seconds(victim)))
         self.ledger.remove(victim, victim.gpu_model)
         self.reserve.add(victim, victim.gpu_model, -1)
@@ -231,6 +262,7 @@ class Board:
         """Stop the victims and give the job its place; what they leave over stays held."""
         rows = sorted({spot.row for victim in victims for spot in self.spots[victim.id]})
         before = {row: self._left_on(row) for row in rows}
+        self.spares.stop(victims, chosen.model)
         for victim in victims:
             for spot in self.spots[victim.id]:
                 self.room.give_back(spot, victim.ask, victim.project)

@@ -60,23 +60,24 @@ class _Allocation:
             self._offer(job)
 
     def _offer(self, job: Job) -> None:
-        models = self._open(job)
+        """Who is refused by quota blocks nobody; who lacks room, reserve included, gets a plan in time."""
+        board, models = self._board, self._within_quota(job)
         if not models:
             return
-        for standing in by_standing(self._board, job, models):
+        for standing in by_standing(board, job, [model for model in models if board.has_spare(job, model)]):
             chosen = self._place(job, standing)
             if chosen is not None:
-                self._board.begin(job, chosen)
+                board.begin(job, chosen)
                 return
-        if self._board.now - job.queued_at >= self._board.policy.starvation_after_s:
-            self._plan(job, models)
+        if board.now - job.queued_at >= board.policy.starvation_after_s:
+            board.plan(job, models)
 
-    def _open(self, job: Job) -> list[str]:
-        """Models on which no gate is closed to the job. A refusal by quota blocks nobody else."""
+    def _within_quota(self, job: Job) -> list[str]:
+        """Models on which quota allows the job."""
         key = self._board.eligible.shape(job)
         if key in self._over_quota:
             return []
-        models = [model for model in self._board.eligible.holders(job) if self._board.is_open(job, model)]
+        models = [model for model in self._board.eligible.holders(job) if self._board.gates.is_open(job, model)]
         if not models:
             self._over_quota.add(key)
         return models
@@ -92,18 +93,6 @@ class _Allocation:
         if chosen is None:
             self._full.update((*shape, model, runtime) for model in tried)
         return chosen
-
-    def _plan(self, job: Job, models: Iterable[str]) -> None:
-        """Hold a planned start for a job that has waited long; later jobs start only if it does not move."""
-        calendar, most = self._board.calendar, self._board.policy.planned_starts
-        if all(calendar.planned(model) >= most for model in models):
-            return
-        plan = self._board.earliest(job, models)
-        if plan is None:
-            return
-        model = self._board.room.models[int(self._board.room.row_model[plan.spots[0].row])]
-        if calendar.planned(model) < most:
-            calendar.hold(plan)
 
 
 class _Exchanges:

@@ -50,10 +50,12 @@ class _Settling:
             self._settle(job, model)
 
     def _settle(self, job: Job, model: str) -> None:
-        """A start now needs quota beside what is still stopping, too."""
+        """A start now needs quota beside what is still stopping, too; and what it takes besides its own must not be
+        the reserve's."""
         board = self._board
         chosen = board.place(job, [model], board.own_room(job))
-        if chosen is not None and not any(board.gates.of_quota(job, model)):
+        is_kept = board.reserve.is_kept(job, model, board.held_milli(job))
+        if chosen is not None and is_kept and not any(board.gates.of_quota(job, model)):
             board.begin(job, chosen)
         elif (later := chosen or self._later(job, model)) is not None:
             board.settle(job, later)

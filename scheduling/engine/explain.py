@@ -56,7 +56,6 @@ class _Why:
         plans, room = board.calendar.plans.all().items(), board.room
         models = {job: room.models[int(room.row_model[plan.spots[0].row])] for job, plan in plans}
         self._plans = {job: (models[job], plan.start) for job, plan in plans}
-        self._told = {preempt.job for preempt in board.preempt}
 
     def wait(self, job: Job) -> Wait:
         board = self._board
@@ -118,25 +117,10 @@ class _Why:
             return None
         gates = [gate for gate in found.gates if gate.kind not in ("window", "reserve")]
         moment = max([start, *(self._opens(job, found.model, gate) for gate in gates)])
-        windows, before = self._board.windows, -NEVER
+        windows, ahead, before = self._board.windows, self._board.ahead, -NEVER
         while before < moment < NEVER:
-            before, moment = moment, self._reserve_is_kept(job, found.model, windows.opens(job, found.model, moment))
+            before, moment = moment, ahead.kept_from(job, found.model, windows.opens(job, found.model, moment))
         return moment if moment < NEVER else None
-
-    def _reserve_is_kept(self, job: Job, model: str, start: float) -> float:
-        """The first moment from ``start`` on at which what has ended leaves the reserve free beside the job. Who uses
-        the reserve may end without giving it back: on a node that takes nothing new."""
-        board, ended, of_emergency = self._board, 0, 0
-        ends = [(end, other) for end, other in board.calendar.ends(model) if other.id not in self._told]
-        moments = sorted({start, *(end for end, _other in ends if start < end < NEVER)})
-        for moment in moments:
-            while ends and ends[0][0] <= moment:
-                _end, other = ends.pop(0)
-                ended += board.calendar.on_open_rows(other)
-                of_emergency += other.ask.total_milli if other.is_emergency else 0
-            if board.reserve.will_be_kept(job, model, ended, of_emergency):
-                return moment
-        return NEVER
 
     def _opens(self, job: Job, model: str, gate: Gate) -> float:
         """When time opens the gate: of a guarantee or limit, when enough of the jobs that fill it end."""
@@ -158,7 +142,7 @@ class _Why:
         for end, job in board.calendar.ends(model):
             if end == NEVER:
                 break
-            if job.id in self._told:
+            if job.id in self._board.told:
                 continue
             kinds = ("limit",) if job.is_preemptible else ("limit", "guarantee")
             for key in ((kind, party.index) for kind in kinds for party in board.parties.chain[job.project]):

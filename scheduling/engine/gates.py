@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from scheduling.engine.calendar import Calendar
 from scheduling.engine.model import Amounts, Job, Project, Window
 from scheduling.engine.parties import Ledger, Parties
+from scheduling.engine.room import Bools, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +146,15 @@ class Reserve:
         is free than should be, it may use only these."""
         return self._keeps(job, model, self._free(model), freed)
 
-    def will_be_kept(self, job: Job, model: str, ended: int, ended_emergency: int) -> bool:
-        """The same, once so much has ended."""
-        free, unused = self._free(model), self._used[model]
-        self._used[model] = unused - ended_emergency
-        is_kept = self._keeps(job, model, free + ended, 0)
-        self._used[model] = unused
-        return is_kept
+    def is_never_asked(self, job: Job, model: str) -> bool:
+        """Whether there is no reserve on the model, or none that would bind this job."""
+        return job.is_emergency or not job.ask.total_milli or not self._reserve.get(model, 0)
+
+    def kept_after(self, job: Job, model: str, ended: Ints, of_emergency: Ints) -> Bools:
+        """Whether it is kept, after each of these amounts have ended."""
+        left = np.maximum(0, self._reserve.get(model, 0) - (self._used[model] - of_emergency))
+        kept: Bools = (left == 0) | (self._free(model) + ended - job.ask.total_milli >= left)
+        return kept
 
     def _keeps(self, job: Job, model: str, free: int, freed: int) -> bool:
         if job.is_emergency or not job.ask.total_milli or not (reserve := self.left(model)):

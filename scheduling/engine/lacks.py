@@ -28,11 +28,11 @@ class RoomGates:
         if int(able.sum()) < job.ask.nodes:
             return tuple(self._too_few(able, rows & ~able))
         if board.has_place(job, self._model, board.own_room(job)):
-            return ()
+            moved = board.spares.delayed(job, self._model)
+            return (_behind(moved),) if moved is not None else ()
         plans = board.calendar.respected(job).plans
         if plans and board.has_place(job, self._model, room):
-            first = self._delayed(plans)
-            return (Gate("behind_plan", 0, name=first.job.name, party=first.job.id, until=first.start),)
+            return (_behind(self._delayed(plans)),)
         plan = board.earliest(job, [self._model])
         return (_no_room(self._lacks(able, job.ask.nodes), plan.start if plan else NEVER),)
 
@@ -83,3 +83,7 @@ class RoomGates:
 def _no_room(lacks: Sequence[NodeLack], until: float) -> Gate:
     nodes = tuple(lack for lack in lacks if not lack.is_nothing)
     return Gate("no_room", sum(lack.devices for lack in nodes) * MILLI, nodes=nodes, until=until)
+
+
+def _behind(plan: Hold) -> Gate:
+    return Gate("behind_plan", 0, name=plan.job.name, party=plan.job.id, until=plan.start)

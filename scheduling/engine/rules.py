@@ -87,6 +87,7 @@ class Rules(ABC):
             and gone.memory_bytes[self.chain[0].index] >= self._memory_bytes
             and board.reserve.is_kept(job, self.model, gone.total)
             and board.windows.gate(job, self.model, gone.total) is None
+            and board.spares.delayed(job, self.model, gone.total) is None
         )
 
     def has_protection(self) -> bool:
