@@ -85,11 +85,12 @@ class _Allocation:
     def _place(self, job: Job, models: Iterable[str]) -> Chosen | None:
         board = self._board
         shape = board.eligible.room_shape(job), job.avoid, job.id if job.id in board.earmarks else None
-        runtimes = {None, job.max_runtime_s if board.calendar.plans.all() else None}
+        # Full before there was any plan: for everybody; since then for those who would run as long.
+        runtime = (job.max_runtime_s,) if board.calendar.plans.all() else ()
+        runtimes = {(), runtime}
         tried = [model for model in models if not any((*shape, model, runtime) in self._full for runtime in runtimes)]
         chosen = board.place(job, tried, board.own_room(job)) if tried else None
         if chosen is None:
-            runtime = job.max_runtime_s if board.calendar.plans.all() else None
             self._full.update((*shape, model, runtime) for model in tried)
         return chosen
 

@@ -53,7 +53,9 @@ class _Why:
         self._found: dict[Hashable, _Found] = {}
         self._rooms: dict[Hashable, tuple[Gate, ...]] = {}
         self._ends: dict[str, dict[tuple[str, int], tuple[list[int], list[float]]]] = {}
-        self._plans = {job: plan.start for job, plan in board.calendar.plans.all().items()}
+        plans, room = board.calendar.plans.all().items(), board.room
+        models = {job: room.models[int(room.row_model[plan.spots[0].row])] for job, plan in plans}
+        self._plans = {job: (models[job], plan.start) for job, plan in plans}
 
     def wait(self, job: Job) -> Wait:
         board = self._board
@@ -67,7 +69,8 @@ class _Why:
             until = self._until(job, found, own.until)
         elif job.id in self._plans:
             until = self._until(job, found, board.now)
-        planned = {"planned_start": until} if until is not None and job.id in self._plans else {}
+        planned_on, _start = self._plans.get(job.id, (None, NEVER))
+        planned = {"planned_start": until} if until is not None and planned_on == found.model else {}
         return Wait(job.id, refusal.reason, refusal.text, {**refusal.needs, **planned}, until)
 
     def _own(self, job: Job) -> Refusal | None:
@@ -122,7 +125,8 @@ class _Why:
     def _opens(self, job: Job, model: str, gate: Gate) -> float:
         """When time opens the gate: of a guarantee or limit, when enough of the jobs that fill it end."""
         if gate.kind in ("no_room", "behind_plan"):
-            return self._plans.get(job.id, NEVER if gate.until is None else gate.until)
+            planned, start = self._plans.get(job.id, ("", NEVER))
+            return start if planned == model else NEVER if gate.until is None else gate.until
         if gate.kind not in ("guarantee", "limit"):
             return NEVER if gate.until is None else gate.until
         if model not in self._ends:

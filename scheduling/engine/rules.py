@@ -1,6 +1,7 @@
 """What may be taken from whom: between projects, and inside one."""
 
 import heapq
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ class Gone:
             self.milli[party.index] += sign * job.ask.total_milli
 
 
-class Rules:
+class Rules(ABC):
     """What one action allows for one newcomer on one model, as the board stands now."""
 
     def __init__(self, board: Board, newcomer: Job, model: str) -> None:
@@ -56,26 +57,26 @@ class Rules:
         return [] if limit is None else [limit]
 
     @staticmethod
+    @abstractmethod
     def is_conceivable(board: Board, newcomer: Job, model: str) -> bool:
         """A quick look before the search: False if no victims could make the newcomer legal, now or later in the
         action."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_candidate(self, job: Job) -> bool:
         """Whether a stoppable job may be a victim at all, whatever is used."""
-        raise NotImplementedError
 
+    @abstractmethod
     def candidates(self) -> tuple[Mapping[int, Sequence[Job]], list[Place]]:
         """By project, in the order of victims, and the projects' places among them: a heap, the caller's own."""
-        raise NotImplementedError
 
+    @abstractmethod
     def at_most(self, jobs: Iterable[Job]) -> int:
         """No more milli-GPU than this can be taken legally from these candidates."""
-        raise NotImplementedError
 
+    @abstractmethod
     def may_take(self, victim: Job, gone: Gone) -> bool:
         """Whether the victim is legal now, earlier victims gone."""
-        raise NotImplementedError
 
     def may_start(self, gone: Gone) -> bool:
         """Whether the newcomer is within its bounds once these are gone, and leaves reserve and windows alone."""

@@ -121,14 +121,18 @@ class Laws:
 
     def others_stay_out_of_windows(self) -> None:
         """At each moment that a window begins, and now: what started and would still run leaves free, on nodes that
-        take something, all that the holders do not use of their windows."""
+        take something, all that the holders do not use of their windows. Whose GPUs were set aside has them."""
+        owners = {mark.job for mark in self.snapshot.earmarks}
         for window in self.snapshot.windows:
             moment = max(self.now, window.start)
             if moment < window.end:
                 starters = {
                     job.project
                     for job in self._begun(self.jobs.values())
-                    if job.gpu_model == window.gpu_model and job.ask.milli and self._runs_at(job.id, moment)
+                    if job.gpu_model == window.gpu_model
+                    and job.ask.milli
+                    and job.id not in owners
+                    and self._runs_at(job.id, moment)
                 }
                 for project in starters:
                     assert self._free_at(window.gpu_model, moment) >= self._owed(project, window.gpu_model, moment)

@@ -106,7 +106,8 @@ class Opening:
         milli = round((gate["bound"] + gate["missing"]) * MILLI)
 
         def raised(entitlement: Entitlement) -> Entitlement:
-            return replace(entitlement, **{name: {**getattr(entitlement, name), gate["gpu_model"]: milli}})
+            changed: dict[str, Any] = {name: {**getattr(entitlement, name), gate["gpu_model"]: milli}}
+            return replace(entitlement, **changed)
 
         of_projects, of_groups = list(self.snapshot.projects), list(self.snapshot.groups)
         parties: list[Any] = list(of_projects if gate["level"] == "project" else of_groups)

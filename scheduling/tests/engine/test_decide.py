@@ -209,3 +209,87 @@ def test_jobs_without_gpus_start_where_there_is_a_core() -> None:
 def test_nothing_at_all_is_decided_too() -> None:
     empty = decide(Snapshot(), 0, Policy())
     assert (empty.start, empty.preempt, empty.wait, empty.share) == ((), (), (), {})
+
+
+def test_down_nodes_are_no_part_of_the_reserve() -> None:
+    """What the reserve keeps free has to be on nodes that take something."""
+    down = node(2, 4, state=NodeState.DOWN)
+    decision = decided([node(1, 4), down], [a_job(1, Ask(2000)), a_job(2)], reserve={"a": 2000})
+    assert started(decision) == {1: [1]}
+    gate = gate_of(decision, 2)
+    assert (gate["kind"], gate["used"], gate["missing"]) == ("reserve", 2, 1)
+    assert decision.share == {1: {"a": 2000}}
+
+
+def test_the_reason_is_room_and_not_the_reserve_when_nothing_is_free() -> None:
+    """All is used under an emergency grant: there is no reserve left that this job would have to leave."""
+    decision = decided([node(1, 4)], [runs(7, 1, 4, is_emergency=True), a_job(1)], reserve={"a": 2000})
+    assert [gate["kind"] for gate in wait_of(decision, 1).needs["gates"]] == ["no_room"]
+
+
+def test_running_jobs_count_their_cores_in_the_limit_of_their_project() -> None:
+    running = a_job(
+        7, Ask(1000, cpus=6), state=JobState.RUNNING, gpu_model="a", placement={1: {100: 1000}}, started_at=0
+    )
+    decision = decided([node(1, 4)], [running, a_job(1, Ask(1000, cpus=5))], [project(1, cpu_limit=10)])
+    gate = gate_of(decision, 1)
+    assert (gate["kind"], gate["resource"], gate["used"], gate["missing"]) == ("resource", "cpus", 6, 1)
+
+
+def test_victims_give_their_own_project_cores_and_no_other() -> None:
+    """The newcomer needs six of ten cores, of which six are used."""
+    victim = a_job(7, Ask(2000, cpus=6), state=JobState.RUNNING, gpu_model="a", placement={1: {100: 1000, 101: 1000}})
+    newcomer = a_job(1, Ask(2000, cpus=6, memory_bytes=6), priority=1)
+    limited = project(1, 2, cpu_limit=10, memory_limit_bytes=6)
+    decision = decided([node(1, 2)], [victim, newcomer], [limited])
+    assert [preempt.job for preempt in decision.preempt] == [7]
+    elsewhere = a_job(8, Ask(0, cpus=6), state=JobState.RUNNING, gpu_model="a", placement={2: {}})
+    other = project(2, weight=0)
+    jobs = [runs(7, 1, 2, owner=2), elsewhere, newcomer]
+    decision = decided([node(1, 2), node(2, 0)], jobs, [limited, other])
+    assert decision.preempt == ()
+    assert gate_of(decision, 1)["resource"] == "cpus"
+    assert len(decided([node(1, 2)], [jobs[0], newcomer], [limited, other]).preempt) == 1
+
+
+def test_a_plan_for_a_node_alone_keeps_the_node_from_those_without_gpus() -> None:
+    jobs = [
+        runs(7, 1, 1, started_at=0, max_runtime_s=4500),
+        a_job(1, Ask(1000, is_exclusive=True), queued_at=0),
+        a_job(2, Ask(0, cpus=1), queued_at=3000),
+        a_job(3, Ask(0, cpus=1), queued_at=3000, max_runtime_s=400),
+    ]
+    decision = decided([node(1, 4)], jobs, now=4000)
+    assert started(decision) == {3: [1]}
+    assert wait_of(decision, 2).reason == "behind_plan"
+
+
+def test_what_is_promised_to_the_owner_of_an_earmark_includes_its_cores() -> None:
+    jobs = [
+        runs(7, 1, 2, owner=2, state=JobState.STOPPING),
+        a_job(1, Ask(2000, cpus=6)),
+        a_job(2, Ask(0, cpus=4), owner=3),
+    ]
+    marks, owners = (Earmark(1, 1, 2000, since=0),), [project(1), project(2), project(3)]
+    assert started(decided([node(1, 2, cpus=8)], jobs, owners, earmarks=marks)) == {}
+    assert started(decided([node(1, 2, cpus=10)], jobs, owners, earmarks=marks)) == {2: [1]}
+
+
+def test_a_given_request_goes_before_what_the_jobs_ask_for() -> None:
+    given = project(1, requested={"a": 1000, "h": 1000})
+    decision = decided([node(1, 4)], [a_job(1, Ask(3000))], [given])
+    assert decision.share == {1: {"a": 1000}}
+
+
+def test_at_most_so_many_starts_are_planned() -> None:
+    """The next in line holds none, so that a later job may delay it."""
+    jobs = [runs(7, 1, 3, started_at=0, max_runtime_s=5000), a_job(1, Ask(4000)), a_job(2, queued_at=3000)]
+    assert started(decided([node(1, 4)], jobs, now=4000)) == {}
+    assert started(decided([node(1, 4)], jobs, now=4000, policy=Policy(planned_starts=0))) == {2: [1]}
+
+
+def test_a_gang_is_on_nodes_of_one_model() -> None:
+    gang = a_job(1, Ask(1000, nodes=2))
+    nodes = [node(1, 1), node(2, 1, "b"), node(3, 1, "b")]
+    assert started(decided(nodes, [gang])) == {1: [2, 3]}
+    assert started(decided(nodes[:2], [gang])) == {}

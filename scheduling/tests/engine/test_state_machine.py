@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from kernel.tests.examples import examples
-from scheduling.engine import Ask, Entitlement, Group, JobState, NodeState, Policy, Project
+from scheduling.engine import Ask, Entitlement, Group, JobState, NodeState, Policy, Project, Window
 from scheduling.tests.engine.world import GPUS, World, node
 
 MODELS = ("a", "b")
@@ -39,6 +39,15 @@ entitlements = st.builds(
     rank=st.integers(0, 2),
     past_use=st.fixed_dictionaries({"a": st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(9, 10)])}),
 )
+windows = st.builds(
+    Window,
+    id=st.uuids().map(str),
+    project=st.sampled_from(PROJECTS),
+    gpu_model=st.just("a"),
+    milli=st.sampled_from([GPUS, 3 * GPUS]),
+    start=st.sampled_from([0, 100, 1100]),
+    end=st.sampled_from([150, 1200, 90_000]),
+)
 
 
 class Cluster(RuleBasedStateMachine):
@@ -49,6 +58,7 @@ class Cluster(RuleBasedStateMachine):
         reserve=st.sampled_from([{}, {}, {"a": 2 * GPUS}]),
         cpus=st.sampled_from([None, 10]),
         starvation=st.sampled_from([60, 1800]),
+        windows=st.lists(windows, max_size=3),
         filled_with=st.sampled_from([None, 500, 1000, 1000, 2000]),
     )
     def build(
@@ -57,6 +67,7 @@ class Cluster(RuleBasedStateMachine):
         reserve: dict[str, int],
         cpus: int | None,
         starvation: int,
+        windows: list[Window],
         filled_with: int | None,
     ) -> None:
         """``filled_with``: at first the last project, to which nothing is due, has all of it with jobs of this size."""
@@ -66,12 +77,17 @@ class Cluster(RuleBasedStateMachine):
             [node(1, 4, cpus=cpus), node(2, 4, memory_bytes=64), node(3, 2), node(4, 4, "b", cpus=cpus)],
             [
                 Project(
-                    number, f"q{number}", group={1: INNER, 2: INNER, 3: GROUP}.get(number), entitlement=grants[number]
+                    number,
+                    f"q{number}",
+                    group={1: INNER, 2: INNER, 3: GROUP}.get(number),
+                    entitlement=grants[number],
+                    cpu_limit=cpus and 12,
                 )
                 for number in PROJECTS
             ],
             [Group(GROUP, "area", None, grants[0]), Group(INNER, "part", GROUP, grants[5])],
             reserve=reserve,
+            windows=tuple(windows),
             policy=Policy(starvation_after_s=starvation, grace_s=30),
         )
         for _job in range(14_000 // filled_with if filled_with else 0):
