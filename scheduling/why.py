@@ -110,7 +110,7 @@ def _no_such_node(needs: Needs) -> tuple[str, str]:
 
 
 def _limit(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
-    words = _amounts(gate, needs, "limit")
+    words = _amounts(gate, needs)
     if gate.get("level") == "project":
         text = _("The project may use at most %(bound)s of %(model)s and uses %(used)s; this job needs %(asked)s.")
         opens = _("It starts when %(missing)s fewer are in use, or the limit is raised.")
@@ -125,7 +125,7 @@ def _limit(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
 
 
 def _guarantee(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
-    words = _amounts(gate, needs, "guaranteed")
+    words = _amounts(gate, needs)
     if gate.get("level") == "project":
         text = _(
             "A job that is not preemptible runs inside the guarantee: the project is guaranteed %(bound)s of %(model)s "
@@ -155,7 +155,7 @@ def _is_too_large(gate: Needs) -> bool:
 
 
 def _reserve(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
-    words = _amounts(gate, needs, "reserve")
+    words = _amounts(gate, needs)
     text = _(
         "Of %(model)s, %(used)s would be free, but %(bound)s must stay so as the emergency reserve; this job needs "
         "%(asked)s."
@@ -164,13 +164,13 @@ def _reserve(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
 
 
 def _window(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:
-    words = _amounts(gate, needs, "reserved")
+    words = _amounts(gate, needs)
     text = _("%(bound)s of %(model)s are reserved for others before this job could end.")
     return text % words, _("It starts after that, or now with a max runtime that ends before.")
 
 
 def _resource(gate: Needs, _needs: Needs, _now: datetime) -> tuple[str, str]:
-    is_cpu = gate["resource"] in ("cpu", "cpus")
+    is_cpu = gate["resource"] == "cpus"
     words = {name: number(gate[name]) if is_cpu else byte_size(gate[name]) for name in ("limit", "used", "missing")}
     if is_cpu:
         text = _("The project may use at most %(limit)s cores and uses %(used)s: %(missing)s too few for this job.")
@@ -225,12 +225,12 @@ def _lacks(node: Needs) -> str:
     return _("%(what)s on %(node)s") % {"what": what, "node": node["node"]}
 
 
-def _amounts(gate: Needs, needs: Needs, bound: str) -> dict[str, str]:
-    """The words of a gate of GPUs. ``bound`` is what its bound is called where it has a name of its own."""
+def _amounts(gate: Needs, needs: Needs) -> dict[str, str]:
+    """The words of a gate of GPUs."""
     return {
         "name": str(gate.get("name", "")),
         "model": str(gate.get("gpu_model") or needs["gpu_model"]),
-        "bound": _gpus(gate["bound"] if "bound" in gate else gate[bound]),
+        "bound": _gpus(gate["bound"]),
         "used": _gpus(gate["used"]),
         "missing": _gpus(gate["missing"]),
         "above": _gpus(gate["missing"] - gate["used"]),

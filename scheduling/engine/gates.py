@@ -125,26 +125,31 @@ def _resource(name: str, asked: int, limit: int, used: int) -> list[Gate]:
 class Reserve:
     """What must stay free of a model for emergencies, less what emergency jobs use of it by now."""
 
-    def __init__(self, reserve: Amounts, ledger_free: Callable[[str], int]) -> None:
+    def __init__(self, reserve: Amounts, free: Callable[[str], int]) -> None:
         self._reserve = reserve
-        self._free = ledger_free
+        self._free = free
         self._used: dict[str, int] = defaultdict(int)
 
     def add(self, job: Job, model: str, sign: int = 1) -> None:
+        """Count a job that runs or is to run; ``sign`` −1: it no longer does."""
         if job.is_emergency:
             self._used[model] += sign * job.ask.total_milli
 
     def gate(self, job: Job, model: str) -> Gate | None:
+        """Closed if fewer than what is left of the reserve would be free beside the job."""
         reserve, free = self.left(model), self._free(model)
         missing = job.ask.total_milli + reserve - free
-        if missing <= 0 or not reserve or job.is_emergency or not job.ask.total_milli:
+        if self.is_never_asked(job, model) or not reserve or missing <= 0:
             return None
         return Gate("reserve", missing, reserve, free)
 
     def is_kept(self, job: Job, model: str, freed: int) -> bool:
         """Whether the job leaves what is free of the reserve, if ``freed`` milli-GPU become free for it. Where less
         is free than should be, it may use only these."""
-        return self._keeps(job, model, self._free(model), freed)
+        if self.is_never_asked(job, model) or not (reserve := self.left(model)):
+            return True
+        free = self._free(model)
+        return free + freed - job.ask.total_milli >= min(free, reserve)
 
     def is_never_asked(self, job: Job, model: str) -> bool:
         """Whether there is no reserve on the model, or none that would bind this job."""
@@ -156,12 +161,8 @@ class Reserve:
         kept: Bools = (left == 0) | (self._free(model) + ended - job.ask.total_milli >= left)
         return kept
 
-    def _keeps(self, job: Job, model: str, free: int, freed: int) -> bool:
-        if job.is_emergency or not job.ask.total_milli or not (reserve := self.left(model)):
-            return True
-        return free + freed - job.ask.total_milli >= min(free, reserve)
-
     def left(self, model: str) -> int:
+        """Milli-GPU that are still to be kept free."""
         return max(0, self._reserve.get(model, 0) - self._used[model])
 
 

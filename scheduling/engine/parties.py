@@ -86,7 +86,7 @@ class Ledger:
         self._left: dict[tuple[int, str], tuple[float, float]] = {}
         live = [job for job in snapshot.jobs if job.state is not JobState.QUEUED]
         for job in sorted(live, key=lambda job: (job.started_at or 0, job.order, job.id)):
-            protects = not job.is_preemptible and self.lacks_guarantee(job, job.gpu_model) is None
+            protects = not job.is_preemptible and self.fits_guarantee(job, job.gpu_model)
             self.add(job, job.gpu_model, protects=protects)
 
     def use(self, party: Party, model: str) -> int:
@@ -120,13 +120,12 @@ class Ledger:
             )
         return self._left[project, model]
 
-    def lacks_guarantee(self, job: Job, model: str) -> tuple[Party, int] | None:
-        """The first level, from the project up, whose guarantee does not cover this job too; and how far not."""
-        for party in self._parties.chain[job.project]:
-            missing = self.protected(party, model) + job.ask.total_milli - party.guaranteed(model)
-            if missing > 0:
-                return party, missing
-        return None
+    def fits_guarantee(self, job: Job, model: str) -> bool:
+        """Whether the guarantee of every level covers this job, too, beside what is protected."""
+        return all(
+            self.protected(party, model) + job.ask.total_milli <= party.guaranteed(model)
+            for party in self._parties.chain[job.project]
+        )
 
     def over_guarantee(self, job: Job, model: str) -> Iterator[tuple[Party, int]]:
         """The levels, from the project up, whose guarantee does not cover all such jobs and this one; and how far not.

@@ -92,7 +92,7 @@ class Rules(ABC):
 
     def has_protection(self) -> bool:
         """A newcomer that is not preemptible fits the guarantee; victims, being preemptible, do not help there."""
-        return self.newcomer.is_preemptible or self.board.ledger.lacks_guarantee(self.newcomer, self.model) is None
+        return self.newcomer.is_preemptible or self.board.ledger.fits_guarantee(self.newcomer, self.model)
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from scheduling.engine.parties import ROOT, Parties, Party
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Sibling:
     """What one sibling brings to a division: ``need`` is what it asked for within its limit; ``age`` and ``id`` break
     ties, smaller first."""
 
@@ -27,25 +27,26 @@ class Claim:
     id: int = 0
 
 
-def divide(amount: int, claims: Sequence[Claim], usage_sensitivity: Fraction = Fraction(0)) -> list[int]:
-    """Each claim's share in milli-GPU. Guarantees are met even where they exceed the amount together."""
-    shares = [min(claim.guaranteed, claim.need) for claim in claims]
+def divide(amount: int, siblings: Sequence[Sibling], usage_sensitivity: Fraction = Fraction(0)) -> list[int]:
+    """Each sibling's share of ``amount`` milli-GPU, in the order in which they are given. Guarantees are met even where
+    they exceed the amount together."""
+    shares = [min(sibling.guaranteed, sibling.need) for sibling in siblings]
     left = amount - sum(shares)
     ranks: dict[int, list[int]] = defaultdict(list)
-    for place, claim in enumerate(claims):
-        ranks[claim.rank].append(place)
+    for place, sibling in enumerate(siblings):
+        ranks[sibling.rank].append(place)
     for rank in sorted(ranks, reverse=True):
         if left <= 0:
             break
-        left = _Surplus(claims, shares, usage_sensitivity).hand_out(left, ranks[rank])
+        left = _Surplus(siblings, shares, usage_sensitivity).hand_out(left, ranks[rank])
     return shares
 
 
 class _Surplus:
     """What is left of a model, handed out among the siblings of one rank. Changes ``shares``."""
 
-    def __init__(self, claims: Sequence[Claim], shares: list[int], usage_sensitivity: Fraction) -> None:
-        self._claims = claims
+    def __init__(self, siblings: Sequence[Sibling], shares: list[int], usage_sensitivity: Fraction) -> None:
+        self._siblings = siblings
         self._shares = shares
         self._sensitivity = usage_sensitivity
 
@@ -71,8 +72,8 @@ class _Surplus:
 
     def _units(self, left: int, remainders: Mapping[int, int]) -> int:
         """What flooring kept back, a GPU at a time to the largest remainder, then the oldest, then the smaller id."""
-        claims = self._claims
-        order = sorted(remainders, key=lambda place: (-remainders[place], claims[place].age, claims[place].id))
+        siblings = self._siblings
+        order = sorted(remainders, key=lambda place: (-remainders[place], siblings[place].age, siblings[place].id))
         for place in order:
             given = min(MILLI, self._need(place), left)
             self._shares[place] += given
@@ -80,18 +81,18 @@ class _Surplus:
         return left
 
     def _need(self, place: int) -> int:
-        return self._claims[place].need - self._shares[place]
+        return self._siblings[place].need - self._shares[place]
 
     def _weights(self, places: Sequence[int]) -> dict[int, Fraction]:
         """Weights shifted by past use: w' = max(0, w + k(w − u)); plain ones where all of these are 0."""
-        plain = {place: self._claims[place].weight for place in places if self._claims[place].weight > 0}
+        plain = {place: self._siblings[place].weight for place in places if self._siblings[place].weight > 0}
         total = sum(plain.values(), Fraction(0))
-        if not self._sensitivity or not any(self._claims[place].past_use for place in plain):
+        if not self._sensitivity or not any(self._siblings[place].past_use for place in plain):
             return plain
         shifted = {}
         for place, weight in plain.items():
             part = weight / total
-            shifted[place] = max(Fraction(0), part + self._sensitivity * (part - self._claims[place].past_use))
+            shifted[place] = max(Fraction(0), part + self._sensitivity * (part - self._siblings[place].past_use))
         return shifted if any(shifted.values()) else plain
 
 
@@ -128,17 +129,17 @@ class _Level:
         below = [(ROOT, amount)]
         while below:
             parent, part = below.pop()
-            siblings = self._parties.children.get(parent, [])
-            claims = [self._claim(party) for party in siblings]
-            for party, share in zip(siblings, divide(part, claims, self._sensitivity), strict=True):
+            parties = self._parties.children.get(parent, [])
+            siblings = [self._sibling(party) for party in parties]
+            for party, share in zip(parties, divide(part, siblings, self._sensitivity), strict=True):
                 shares[party.index] = share
                 if party.is_group:
                     below.append((party.index, share))
         return shares
 
-    def _claim(self, party: Party) -> Claim:
+    def _sibling(self, party: Party) -> Sibling:
         entitlement = party.entitlement
-        return Claim(
+        return Sibling(
             guaranteed=party.guaranteed(self._model),
             need=self._need[party.index],
             weight=entitlement.weight,

@@ -10,6 +10,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection
 
 from scheduling.engine.model import Decision, Earmark, Snapshot, Wait
+from scheduling.engine.reasons import releasing
 from scheduling.models import Decision as DecisionRow
 from scheduling.models import Job
 from scheduling.services.apply import Applied
@@ -21,7 +22,6 @@ MANY = 500
 """Of more changed reasons than these, those in which only amounts have changed may wait …"""
 REFRESH = timedelta(seconds=60)
 """… until they have been told for so long."""
-_RELEASING = ("releasing", "Its GPUs are set aside; jobs on them are stopping.")
 _SAME_S = 60
 """An expected start that moved by less is the same."""
 
@@ -45,9 +45,12 @@ def reasons_tell(decision: Decision, applied: Applied, now: datetime, grace_s: f
     A job that has left the queue meanwhile, or that somebody holds, is left alone: waiting for it here, with the
     started jobs locked, would be out of the one order of locks. The next decision tells it.
     """
-    until = now.timestamp() + grace_s
+    said = releasing(now.timestamp() + grace_s)
     after = [start for start in decision.start if start.after and start.job not in applied.dropped]
-    waits = {start.job: Wait(start.job, *_RELEASING, {"after": list(start.after)}, until) for start in after}
+    waits = {
+        start.job: Wait(start.job, said.reason, said.text, {**said.needs, "after": list(start.after)}, said.until)
+        for start in after
+    }
     waits |= {wait.job: wait for wait in decision.wait}
     changed = {telling.wait.job: telling for telling in _changed(waits, now)}
     if not changed:
