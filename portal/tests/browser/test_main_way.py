@@ -75,7 +75,7 @@ def grants(admin: Visitor, address: str) -> None:
     page = admin.page
     project = address.rstrip("/").rsplit("/", 1)[1]
     admin.goes_to(f"/quotas/grant/?project={project}")
-    page.get_by_label("Project").select_option(project)
+    page.get_by_label("Project", exact=True).select_option(project)
     page.get_by_label("GPU model").select_option(label="H100")
     page.get_by_label("Guaranteed").fill("1")
     page.get_by_label("Limit").fill("2")
@@ -94,7 +94,7 @@ def submits(researcher: Visitor, address: str) -> str:
     researcher.goes_to(address)
     page.get_by_role("link", name="New job").click()
     page.wait_for_url(re.compile(r"/jobs/new/?\?"))
-    expect(page.get_by_label("Project")).to_have_value(address.rstrip("/").rsplit("/", 1)[1])
+    expect(page.get_by_label("Project", exact=True)).to_have_value(address.rstrip("/").rsplit("/", 1)[1])
     check = page.get_by_role("complementary", name="Launch check")
     expect(check).to_contain_text("Still to fill in: Name, Command.")
     page.get_by_label("Name", exact=True).fill("count-to-eight")
@@ -158,7 +158,7 @@ def test_stopping_a_job_asks_once_and_names_it(visitor: Callable[[str], Visitor]
     researcher = visitor("researcher")
     page = researcher.page
     researcher.goes_to("/jobs/new/")
-    page.get_by_label("Project").select_option(label="Long-context pretraining")
+    page.get_by_label("Project", exact=True).select_option(label="Long-context pretraining")
     page.get_by_label("Name", exact=True).fill("sleeper")
     page.get_by_label("Command").fill("sleep 600")
     page.get_by_role("button", name="Submit job").click()
