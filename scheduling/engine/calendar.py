@@ -131,7 +131,8 @@ class Calendar:
     # What is planned
 
     def earliest(self, job: Job, rows: Bools) -> Hold | None:
-        """The first moment at which enough of these rows have room for the whole job; None if there is none."""
+        """The first moment at which enough of these rows, all of one model, have room for the whole job; None if there
+        is none."""
         ask, room = job.ask, self._room
         able = np.flatnonzero(rows & room.can_take & room.could_hold(ask))
         if len(able) < ask.nodes:
@@ -140,20 +141,18 @@ class Calendar:
         ends = times < NEVER
         queue = list(zip(times[ends].tolist(), able[ends].tolist(), strict=True))
         heapq.heapify(queue)
-        chosen: dict[int, tuple[float, int]] = {}
+        chosen: list[tuple[float, int]] = []
         while queue and len(chosen) < ask.nodes:
             at, row = heapq.heappop(queue)
-            host = int(room.host[row])
-            ready = self._host_time(host, ask, at)
-            if ready > at:
-                if ready < NEVER:
-                    heapq.heappush(queue, (ready, row))
-            elif host not in chosen:
-                chosen[host] = at, row
+            ready = self._host_time(int(room.host[row]), ask, at)
+            if ready <= at:
+                chosen.append((at, row))
+            elif ready < NEVER:
+                heapq.heappush(queue, (ready, row))
         if len(chosen) < ask.nodes:
             return None
-        start = max(at for at, _row in chosen.values())
-        return Hold(job, start, tuple(self._spot(row, ask) for _at, row in chosen.values()))
+        start = max(at for at, _row in chosen)
+        return Hold(job, start, tuple(self._spot(row, ask) for _at, row in chosen))
 
     def hold(self, plan: Hold) -> None:
         """Keep what the plan needs from then on, so that later plans are made around it."""
