@@ -1,5 +1,7 @@
 """What a scenario cannot say: live fields, the reasons of those that wait with their numbers, and instants by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from scheduling.engine import (
@@ -293,3 +295,19 @@ def test_a_gang_is_on_nodes_of_one_model() -> None:
     nodes = [node(1, 1), node(2, 1, "b"), node(3, 1, "b")]
     assert started(decided(nodes, [gang])) == {1: [2, 3]}
     assert started(decided(nodes[:2], [gang])) == {}
+
+
+def test_a_gang_looks_at_each_model_for_all_its_nodes() -> None:
+    """Four nodes have room, two of each model, and three are wanted."""
+    nodes = [node(number, 1, model) for number, model in zip(range(1, 7), "abbaba", strict=True)]
+    jobs = [runs(7, 1, 1), replace(runs(8, 2, 1), gpu_model="b"), a_job(1, Ask(1000, nodes=3), priority=-1)]
+    assert started(decided(nodes, jobs)) == {}
+    assert started(decided(nodes, [jobs[0], jobs[2]])) == {1: [2, 3, 5]}
+    assert started(decided(nodes, [jobs[1], jobs[2]])) == {1: [1, 4, 6]}
+
+
+def test_who_is_refused_by_quota_refuses_only_those_that_are_alike() -> None:
+    firm = [a_job(number, Ask(2000), is_preemptible=False) for number in (1, 2)]
+    decision = decided([node(1, 4)], [*firm, a_job(3, Ask(2000)), a_job(4, is_preemptible=False)], [project(1, 1)])
+    assert sorted(started(decision)) == [3, 4]
+    assert [wait_of(decision, number).reason for number in (1, 2)] == ["guarantee", "guarantee"]
