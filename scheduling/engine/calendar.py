@@ -46,13 +46,16 @@ class Calendar:
     # What runs
 
     def end_of(self, job: Job, start: float | None = None) -> float:
-        """When a job ends that starts now, or at ``start``, or that runs already."""
+        """When a job ends that starts now, or at ``start``, or that runs already. One that has run for as long as it
+        may is about to be told to stop, so that it is there for as long as one that stops."""
         if job.state is JobState.STOPPING:
             return self._now + self._grace
         if job.max_runtime_s is None:
             return NEVER
-        begun = start if start is not None else job.started_at if job.state is JobState.RUNNING else self._now
-        return max(self._now, (self._now if begun is None else begun) + job.max_runtime_s)
+        runs = job.state is JobState.RUNNING and start is None
+        begun = job.started_at if runs else start
+        end = (self._now if begun is None else begun) + job.max_runtime_s
+        return self._now + self._grace if runs and end <= self._now else max(self._now, end)
 
     def begin(self, jobs: Iterable[Job], spots: Mapping[int, Sequence[Spot]]) -> None:
         """Note what runs and stops where, all at once: one by one it takes several times as long."""

@@ -108,6 +108,29 @@ def test_room_is_expected_when_max_runtimes_end() -> None:
     assert gate_of(decision, 1)["nodes_lacking"][0]["missing_gpus"] == 2
 
 
+@pytest.mark.parametrize(("now", "until"), [(499, 500), (500, 530), (700, 730)])
+def test_who_has_outrun_its_max_runtime_is_expected_to_stop_now(now: float, until: float) -> None:
+    """It is still there, so that nobody starts at once; being stopped takes the grace time at most."""
+    jobs = [runs(7, 1, 4, started_at=0, max_runtime_s=500), a_job(1, Ask(2000))]
+    decision = decided([node(1, 4)], jobs, now=now, policy=Policy(grace_s=30))
+    assert (wait_of(decision, 1).reason, wait_of(decision, 1).until) == ("no_room", until)
+
+
+def test_a_plan_is_made_for_when_an_overrun_job_is_gone() -> None:
+    """Beside the reserve, too; and who ends until then does not move it."""
+    jobs = [
+        runs(7, 1, 3, started_at=0, max_runtime_s=500),
+        a_job(1, Ask(4000)),
+        a_job(2, queued_at=3900, max_runtime_s=40),
+        a_job(3, queued_at=3900, max_runtime_s=20),
+    ]
+    for reserve in ({}, {"a": 1000}):
+        nodes = [node(1, 4), node(2, 1)] if reserve else [node(1, 4)]
+        decision = decided(nodes, jobs, now=4000, reserve=reserve, policy=Policy(grace_s=30))
+        assert sorted(started(decision)) == [3]
+        assert (wait_of(decision, 1).until, wait_of(decision, 1).needs["planned_start"]) == (4030, 4030)
+
+
 def test_without_a_max_runtime_nobody_can_say_when() -> None:
     assert wait_of(decided([node(1, 4)], [runs(7, 1, 4), a_job(1)]), 1).until is None
 
