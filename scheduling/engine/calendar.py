@@ -46,13 +46,16 @@ class Calendar:
     # What runs
 
     def end_of(self, job: Job, start: float | None = None) -> float:
-        """When a job ends that starts now, or at ``start``, or that runs already."""
+        """When a job ends that starts now, or at ``start``, or that runs already. One that has run for as long as it
+        may is about to be told to stop, so that it is there for as long as one that stops."""
         if job.state is JobState.STOPPING:
             return self._now + self._grace
         if job.max_runtime_s is None:
             return NEVER
-        begun = start if start is not None else job.started_at if job.state is JobState.RUNNING else self._now
-        return max(self._now, (self._now if begun is None else begun) + job.max_runtime_s)
+        runs = job.state is JobState.RUNNING and start is None
+        begun = job.started_at if runs else start
+        end = (self._now if begun is None else begun) + job.max_runtime_s
+        return self._now + self._grace if runs and end <= self._now else max(self._now, end)
 
     def begin(self, jobs: Iterable[Job], spots: Mapping[int, Sequence[Spot]]) -> None:
         """Note what runs and stops where, all at once: one by one it takes several times as long."""
@@ -131,7 +134,8 @@ class Calendar:
     # What is planned
 
     def earliest(self, job: Job, rows: Bools) -> Hold | None:
-        """The first moment at which enough of these rows have room for the whole job; None if there is none."""
+        """The first moment at which enough of these rows, all of one model, have room for the whole job; None if there
+        is none."""
         ask, room = job.ask, self._room
         able = np.flatnonzero(rows & room.can_take & room.could_hold(ask))
         if len(able) < ask.nodes:
@@ -140,20 +144,18 @@ class Calendar:
         ends = times < NEVER
         queue = list(zip(times[ends].tolist(), able[ends].tolist(), strict=True))
         heapq.heapify(queue)
-        chosen: dict[int, tuple[float, int]] = {}
+        chosen: list[tuple[float, int]] = []
         while queue and len(chosen) < ask.nodes:
             at, row = heapq.heappop(queue)
-            host = int(room.host[row])
-            ready = self._host_time(host, ask, at)
-            if ready > at:
-                if ready < NEVER:
-                    heapq.heappush(queue, (ready, row))
-            elif host not in chosen:
-                chosen[host] = at, row
+            ready = self._host_time(int(room.host[row]), ask, at)
+            if ready <= at:
+                chosen.append((at, row))
+            elif ready < NEVER:
+                heapq.heappush(queue, (ready, row))
         if len(chosen) < ask.nodes:
             return None
-        start = max(at for at, _row in chosen.values())
-        return Hold(job, start, tuple(self._spot(row, ask) for _at, row in chosen.values()))
+        start = max(at for at, _row in chosen)
+        return Hold(job, start, tuple(self._spot(row, ask) for _at, row in chosen))
 
     def hold(self, plan: Hold) -> None:
         """Keep what the plan needs from then on, so that later plans are made around it."""

@@ -88,7 +88,8 @@ class Opening:
         _GATES[gate["kind"]](self, gate)
 
     def pass_to(self, moment: float) -> None:
-        """The clock is set; what stops or has a max runtime that ends until then has ended."""
+        """The clock is set; what stops or has a max runtime that ends until then has ended. Who has outrun it already
+        takes the grace time, too."""
         self._keep([job for job in self.snapshot.jobs if self._end(job) > moment])
         self.now = moment
 
@@ -97,7 +98,8 @@ class Opening:
             return self.now + self.policy.grace_s
         if job.state is JobState.QUEUED or job.max_runtime_s is None:
             return float("inf")
-        return (self.now if job.started_at is None else job.started_at) + job.max_runtime_s
+        end = (self.now if job.started_at is None else job.started_at) + job.max_runtime_s
+        return end if end > self.now else self.now + self.policy.grace_s
 
     # What opens a gate
 

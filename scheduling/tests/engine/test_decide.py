@@ -1,5 +1,7 @@
 """What a scenario cannot say: live fields, the reasons of those that wait with their numbers, and instants by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from scheduling.engine import (
@@ -104,6 +106,29 @@ def test_room_is_expected_when_max_runtimes_end() -> None:
     wait = wait_of(decision, 1)
     assert (wait.reason, wait.until) == ("no_room", 500)
     assert gate_of(decision, 1)["nodes_lacking"][0]["missing_gpus"] == 2
+
+
+@pytest.mark.parametrize(("now", "until"), [(499, 500), (500, 530), (700, 730)])
+def test_who_has_outrun_its_max_runtime_is_expected_to_stop_now(now: float, until: float) -> None:
+    """It is still there, so that nobody starts at once; being stopped takes the grace time at most."""
+    jobs = [runs(7, 1, 4, started_at=0, max_runtime_s=500), a_job(1, Ask(2000))]
+    decision = decided([node(1, 4)], jobs, now=now, policy=Policy(grace_s=30))
+    assert (wait_of(decision, 1).reason, wait_of(decision, 1).until) == ("no_room", until)
+
+
+def test_a_plan_is_made_for_when_an_overrun_job_is_gone() -> None:
+    """Beside the reserve, too; and who ends until then does not move it."""
+    jobs = [
+        runs(7, 1, 3, started_at=0, max_runtime_s=500),
+        a_job(1, Ask(4000)),
+        a_job(2, queued_at=3900, max_runtime_s=40),
+        a_job(3, queued_at=3900, max_runtime_s=20),
+    ]
+    for reserve in ({}, {"a": 1000}):
+        nodes = [node(1, 4), node(2, 1)] if reserve else [node(1, 4)]
+        decision = decided(nodes, jobs, now=4000, reserve=reserve, policy=Policy(grace_s=30))
+        assert sorted(started(decision)) == [3]
+        assert (wait_of(decision, 1).until, wait_of(decision, 1).needs["planned_start"]) == (4030, 4030)
 
 
 def test_without_a_max_runtime_nobody_can_say_when() -> None:
@@ -293,3 +318,19 @@ def test_a_gang_is_on_nodes_of_one_model() -> None:
     nodes = [node(1, 1), node(2, 1, "b"), node(3, 1, "b")]
     assert started(decided(nodes, [gang])) == {1: [2, 3]}
     assert started(decided(nodes[:2], [gang])) == {}
+
+
+def test_a_gang_looks_at_each_model_for_all_its_nodes() -> None:
+    """Four nodes have room, two of each model, and three are wanted."""
+    nodes = [node(number, 1, model) for number, model in zip(range(1, 7), "abbaba", strict=True)]
+    jobs = [runs(7, 1, 1), replace(runs(8, 2, 1), gpu_model="b"), a_job(1, Ask(1000, nodes=3), priority=-1)]
+    assert started(decided(nodes, jobs)) == {}
+    assert started(decided(nodes, [jobs[0], jobs[2]])) == {1: [2, 3, 5]}
+    assert started(decided(nodes, [jobs[1], jobs[2]])) == {1: [1, 4, 6]}
+
+
+def test_who_is_refused_by_quota_refuses_only_those_that_are_alike() -> None:
+    firm = [a_job(number, Ask(2000), is_preemptible=False) for number in (1, 2)]
+    decision = decided([node(1, 4)], [*firm, a_job(3, Ask(2000)), a_job(4, is_preemptible=False)], [project(1, 1)])
+    assert sorted(started(decision)) == [3, 4]
+    assert [wait_of(decision, number).reason for number in (1, 2)] == ["guarantee", "guarantee"]

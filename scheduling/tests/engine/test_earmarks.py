@@ -1,9 +1,11 @@
 """GPUs that earlier decisions set aside: what is kept for their owners while victims stop, and when it ends."""
 
+from dataclasses import replace
+
 import pytest
 
-from scheduling.engine import Ask, Earmark, Entitlement, Job, JobState, Project
-from scheduling.tests.engine.by_hand import a_job, decided, started
+from scheduling.engine import Ask, Device, Earmark, Entitlement, Job, JobState, Project
+from scheduling.tests.engine.by_hand import a_job, decided, started, wait_of
 from scheduling.tests.engine.world import node, project
 
 OWNERS = [project(number, guaranteed=8) for number in (1, 3, 4)]
@@ -24,3 +26,45 @@ def test_what_stops_on_a_gpu_set_aside_whole_is_no_part_for_another(first: int) 
     marks, owners = (Earmark(1, 1, 1000), Earmark(1, 2, 1000), Earmark(2, 1, 500)), [*OWNERS, AT_ITS_LIMIT]
     assert started(decided([node(1, 2), node(2, 1)], jobs, owners, earmarks=marks)) == {}
     assert started(decided([node(1, 3), node(2, 1)], jobs, owners, earmarks=marks)) == {3: [1]}
+
+
+def _half(number: int, owner: int) -> Job:
+    held = {1: {100: 500}}
+    return a_job(number, Ask(500), owner, state=JobState.RUNNING, gpu_model="a", placement=held)
+
+
+def test_half_a_gpu_is_kept_beside_who_does_not_share_it() -> None:
+    """The owner may not join it there yet; until it may, nobody else takes the half, not even who holds the other."""
+    jobs, marks = [_half(7, 3), a_job(1, Ask(500), 1), a_job(2, Ask(500), 3, queued_at=1)], (Earmark(1, 1, 500),)
+    assert started(decided([node(1, 1)], jobs, OWNERS)) == {2: [1]}
+    decision = decided([node(1, 1)], jobs, OWNERS, earmarks=marks)
+    assert started(decision) == {}
+    assert decision.earmarks == marks
+
+
+def test_half_a_gpu_is_kept_on_whichever_card_has_as_much_left() -> None:
+    """The first card of the node is full, so that it is the other's rest that is kept."""
+    mixed = replace(node(1, 0), devices=(Device(100, "a"), Device(101, "b")))
+    full = a_job(8, Ask(1000), 4, state=JobState.RUNNING, gpu_model="a", placement={1: {100: 1000}})
+    half = a_job(7, Ask(500), 3, state=JobState.RUNNING, gpu_model="b", placement={1: {101: 500}})
+    jobs, marks = [full, half, a_job(1, Ask(500), 1), a_job(2, Ask(500), 3, queued_at=1)], (Earmark(1, 1, 500),)
+    assert started(decided([mixed], jobs, OWNERS)) == {2: [1]}
+    assert started(decided([mixed], jobs, OWNERS, earmarks=marks)) == {}
+
+
+def test_of_a_full_node_nothing_can_be_kept() -> None:
+    """What was set aside there is used all the same, as by a job that was found running: its owner waits for room."""
+    jobs, marks = [_half(7, 3), _half(8, 3), a_job(1, Ask(500), 1)], (Earmark(1, 1, 500),)
+    decision = decided([node(1, 1)], jobs, OWNERS, earmarks=marks)
+    assert started(decision) == {}
+    assert wait_of(decision, 1).reason == "no_room"
+
+
+def test_a_gang_that_stops_on_two_nodes_frees_each_once() -> None:
+    """Both nodes are set aside, and there the owner only has to wait for its end."""
+    held = {1: {100: 1000}, 2: {200: 1000}}
+    stops = a_job(7, Ask(1000, nodes=2), 3, state=JobState.STOPPING, gpu_model="a", placement=held)
+    jobs, marks = [stops, a_job(1, Ask(1000, nodes=2), 1)], (Earmark(1, 1, 1000), Earmark(1, 2, 1000))
+    decision = decided([node(1, 1), node(2, 1)], jobs, OWNERS, earmarks=marks)
+    assert started(decision) == {}
+    assert wait_of(decision, 1).reason == "releasing"
