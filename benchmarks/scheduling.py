@@ -4,7 +4,7 @@ An invented cluster of 1,250 nodes with 8 GPUs, 300 projects in 20 areas, 5,000 
 its seed. Who queues submits sweeps of up to 20 jobs alike, five on average; with ``--all-different`` each job is drawn
 alone: the hardest case, for what is found for one job then helps hardly any other. ``from nothing`` is the first
 decision on a full cluster; ``steady`` the next one, after 50 changes: jobs that ended and jobs that came. Times are
-medians of CPU seconds of this process; targets are those of docs/scheduling.md.
+medians of CPU seconds of this process.
 """
 
 import argparse

@@ -232,10 +232,6 @@ class Room:
         self._sole[row, column] = _MANY if len(projects) > 1 else next(iter(projects), _NOBODY)
         self._shared[row, column] = bool(holders) and all(shares for _project, shares in holders)
 
-    def take_placed(self, job: Job) -> tuple[Spot, ...]:
-        """Take what a running job holds, as ``take_all_placed`` does."""
-        return self.take_all_placed([job])[job.id]
-
     def take_all_placed(self, jobs: Sequence[Job]) -> dict[int, tuple[Spot, ...]]:
         """Take what running jobs hold; by job, its spots. A node that is not here and devices that are not (unhealthy
         ones) are skipped; what it holds of the node's CPU and memory counts all the same."""

@@ -217,7 +217,7 @@ def test_what_runs_is_taken_where_it_is() -> None:
     room = Room([node(1, T4, T4, cpus=8), node(2, T4, A100, cpus=8)])
     ask = Ask(2000, nodes=2, cpus=3)
     job = Job(1, "train", 0, ask, placement={2: {0: 1000, 1: 1000}, 1: {0: 1000, 9: 1000}, 7: {0: 1000}})
-    spots = room.take_placed(job)
+    spots = room.take_all_placed([job])[1]
     assert spots == (Spot(0, (0,), 1000), Spot(1, (1 - 1,), 1000), Spot(2, (0,), 1000, has_host=False))
     assert room.cpus.tolist() == [5, 5]
     assert room.placement(spots) == {1: {0: 1000}, 2: {0: 1000, 1: 1000}}
@@ -228,7 +228,8 @@ def test_what_runs_is_taken_where_it_is() -> None:
 
 def test_what_runs_on_no_device_known_here_still_has_its_cpu() -> None:
     room = Room([node(1, T4, cpus=8), node(2, cpus=8)])
-    spots = room.take_placed(Job(1, "j", 0, Ask(1000, cpus=3), placement={1: {4: 1000}}))
-    spots += room.take_placed(Job(2, "k", 0, Ask(0, cpus=2), placement={2: {}}))
+    unknown_device = Job(1, "j", 0, Ask(1000, cpus=3), placement={1: {4: 1000}})
+    no_device = Job(2, "k", 0, Ask(0, cpus=2), placement={2: {}})
+    taken = room.take_all_placed([unknown_device, no_device])
     assert room.cpus.tolist() == [5, 6]
-    assert room.placement(spots) == {1: {}, 2: {}}
+    assert room.placement(taken[1] + taken[2]) == {1: {}, 2: {}}
