@@ -100,15 +100,18 @@ class Spares:
         """These end sooner than by their max runtimes."""
         self._change([(self._calendar.end_of(job), job.ask.total_milli) for job in victims], model)
 
-    def delayed(self, job: Job, model: str, freed: int = 0) -> Hold | None:
-        """The first plan that a start of the job now would move; ``freed``: what others give up for it."""
-        end, ask = self._calendar.end_of(job), job.ask.total_milli - freed
-        moved = [
-            self._plans[owner]
-            for owner, spare in self._spare.get(model, {}).items()
-            if spare < ask and owner != job.id and self._plans[owner].start < end
-        ]
-        return min(moved, key=lambda plan: (plan.start, plan.job.id), default=None) if ask > 0 else None
+    def delayed(self, job: Job, model: str, gone: Collection[Job] = ()) -> Hold | None:
+        """The first plan that a start of the job now would move. ``gone`` stop for it: they give what they would still
+        have held at the plan's start."""
+        end, ask = self._calendar.end_of(job), job.ask.total_milli
+        given = [(self._calendar.end_of(victim), victim.ask.total_milli) for victim in gone]
+        moved: list[Hold] = []
+        for owner, spare in self._spare.get(model, {}).items():
+            plan = self._plans[owner]
+            taken = ask - sum(milli for until, milli in given if until > plan.start)
+            if owner != job.id and plan.start < end and taken > max(0, spare):
+                moved.append(plan)
+        return min(moved, key=lambda plan: (plan.start, plan.job.id), default=None)
 
     def _change(self, ends: Iterable[tuple[float, int]], model: str) -> None:
         spares = self._spare.get(model, {})
