@@ -32,7 +32,6 @@ from scheduling.engine import (
     Snapshot,
     decide,
 )
-from scheduling.engine.preference import Mix, Preference
 
 MODELS = ("a100", "h100", "h200", "l40s", "v100")
 SHAPES = ((1, 1, 40), (2, 1, 15), (4, 1, 15), (8, 1, 20), (16, 2, 6), (32, 4, 3), (64, 8, 1))
@@ -147,10 +146,10 @@ def _queued(source: random.Random, at: int, projects: Sequence[Project], came: f
     )
 
 
-def settled(snapshot: Snapshot, policy: Policy, kept: Preference) -> Snapshot:
+def settled(snapshot: Snapshot, policy: Policy) -> Snapshot:
     """The cluster after three rounds in which all who were told to stop have stopped."""
     for at in range(3):
-        decision = decide(snapshot, NOW + at, policy, kept)
+        decision = decide(snapshot, NOW + at, policy)
         stops = {preempt.job for preempt in decision.preempt}
         jobs = tuple(job for job in _applied(snapshot, decision, NOW + at) if job.id not in stops)
         snapshot = replace(snapshot, jobs=jobs)
@@ -186,9 +185,8 @@ def changed(snapshot: Snapshot, now: float, seed: int = 2, *, all_different: boo
 def measure(nodes: int, running: int, queued: int, runs: int, *, all_different: bool = False) -> list[dict[str, Any]]:
     snapshot, policy = cluster(nodes, running, queued, all_different=all_different), Policy()
     cold, decision = _timed(lambda: decide(snapshot, NOW, policy), runs)
-    kept = Preference(Mix.of(job.ask for job in snapshot.jobs))
-    following = changed(settled(snapshot, policy, kept), NOW + 30, all_different=all_different)
-    steady, later = _timed(lambda: decide(following, NOW + 30, policy, kept), runs)
+    following = changed(settled(snapshot, policy), NOW + 30, all_different=all_different)
+    steady, later = _timed(lambda: decide(following, NOW + 30, policy), runs)
     size = {"nodes": nodes, "running": running, "queued": queued, "all_different": all_different}
     return [
         {"case": "from nothing", **size, "cpu_s": cold, **_counts(decision)},

@@ -47,7 +47,7 @@ class Board:
     """``spots``: of what runs or stops. ``waiting``: queued jobs without a start, in the order inside a project.
     ``settled``: of them, those whose GPUs are set aside and only have to become free."""
 
-    def __init__(self, snapshot: Snapshot, now: float, policy: Policy, preference: Preference | None) -> None:
+    def __init__(self, snapshot: Snapshot, now: float, policy: Policy) -> None:
         self.now = now
         self.policy = policy
         self.projects: dict[int, Project] = {project.id: project for project in snapshot.projects}
@@ -62,7 +62,7 @@ class Board:
         self._place(sorted((job for job in snapshot.jobs if job.state is not JobState.QUEUED), key=lambda job: job.id))
         self.windows = Windows(snapshot.windows, self.calendar, now)
         self.gates = Gates(self.parties, self.ledger, self.projects)
-        self.preference = preference or Preference(Mix.of(job.ask for job in snapshot.jobs))
+        self.preference = Preference(Mix.of(job.ask for job in snapshot.jobs))
         self.amounts = _amounts(snapshot, self.room)
         self.requested = self._requested(snapshot)
         self.shares = shares_of(self.parties, self.amounts, self.requested, policy.usage_sensitivity)
@@ -247,6 +247,7 @@ class Board:
         self.settled.add(job.id)
         self.ledger.add(job, model, protects=not job.is_preemptible)
         self.reserve.add(job, model)
+        self.stoppable.changed(job.project, model)
 
     def release(self, victim: Job, by: Job | None) -> None:
         """Tell a running job to stop. Its use ends here; its GPUs are not free for anybody but ``by``."""

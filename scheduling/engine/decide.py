@@ -6,20 +6,18 @@ from scheduling.engine.board import Board, Chosen
 from scheduling.engine.earmarks import settle_earmarks
 from scheduling.engine.explain import explain
 from scheduling.engine.model import Decision, Earmark, Job, JobState, Policy, Snapshot
-from scheduling.engine.preference import Preference
 from scheduling.engine.queue import Queue, by_standing
 from scheduling.engine.rules import Preemption, Reclaim, Rules
 from scheduling.engine.victims import Exchange, Search, Usefulness
 
 
-def decide(snapshot: Snapshot, now: float, policy: Policy, kept: Preference | None = None) -> Decision:
-    """The decision of docs/scheduling.md. Deterministic; the snapshot is not changed.
+def decide(snapshot: Snapshot, now: float, policy: Policy) -> Decision:
+    """The decision that docs/deciding.md defines. Deterministic; the snapshot is not changed.
 
     Actions: allocate, with planned starts and backfill; reclaim between projects; preempt inside a project; stop
-    stale gangs. Each newcomer is placed whole or not at all. ``kept`` is what an earlier decision left: it changes
-    the time, never the answer.
+    stale gangs. Each newcomer is placed whole or not at all. ``now`` is on the clock of the snapshot's instants.
     """
-    board = Board(snapshot, now, policy, kept)
+    board = Board(snapshot, now, policy)
     settle_earmarks(board, snapshot)
     _Allocation(board).run()
     for rules in (Reclaim, Preemption):

@@ -68,3 +68,16 @@ def test_a_gang_that_stops_on_two_nodes_frees_each_once() -> None:
     decision = decided([node(1, 1), node(2, 1)], jobs, OWNERS, earmarks=marks)
     assert started(decision) == {}
     assert wait_of(decision, 1).reason == "releasing"
+
+
+def test_an_owner_that_waits_for_its_gpu_counts_in_the_order_of_victims() -> None:
+    """Its project is above its share by what is set aside, and so gives way before one that is not."""
+    runs = [a_job(number, Ask(1000), number - 9, state=JobState.RUNNING, order=number) for number in (10, 11)]
+    runs = [replace(job, gpu_model="a", placement={job.project: {job.project * 100: 1000}}) for job in runs]
+    jobs = [*(replace(job, is_preemptible=True) for job in runs), _stops(12, 3, 300, 1000)]
+    owner, newcomer = a_job(13, Ask(1000), 1, is_preemptible=True), a_job(14, Ask(1000), 4)
+    projects = [*(project(number) for number in (1, 2, 3)), project(4, guaranteed=1)]
+    decision = decided(
+        [node(1, 1), node(2, 1), node(3, 1)], [*jobs, owner, newcomer], projects, earmarks=(Earmark(13, 3, 1000),)
+    )
+    assert [(stop.job, stop.by) for stop in decision.preempt] == [(10, 14)]
