@@ -4,7 +4,7 @@ Made from ``reason_code`` and ``reason_data``, never from the engine's English s
 they say something that this page does not know yet.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from kernel.calendar import organisation_zone
-from kernel.formats import byte_size, coming_instant, number
+from kernel.formats import byte_size, coming_instant, duration, number
 from scheduling.models import Job
 
 Needs = Mapping[str, Any]
@@ -49,11 +49,10 @@ def why(job: Job, now: datetime) -> Why:
 
 
 def _sentences(code: str, needs: Needs, now: datetime) -> tuple[list[str], list[str]]:
-    if code in _SIMPLE:
-        text, opens = _SIMPLE[code](needs)
-        return [text], [opens] if opens else []
-    pairs = [_GATES[gate["kind"]](gate, needs, now) for gate in needs["gates"]]
-    return [text for text, _opens in pairs], [opens for _text, opens in pairs]
+    first = [_SIMPLE[code](needs)] if code in _SIMPLE else []
+    gates = needs.get("gates", ()) if first else needs["gates"]
+    pairs = [*first, *(_GATES[gate["kind"]](gate, needs, now) for gate in gates)]
+    return [text for text, _opens in pairs], [opens for _text, opens in pairs if opens]
 
 
 def _expected(job: Job, needs: Needs, now: datetime) -> str:
@@ -106,7 +105,23 @@ def _no_quota(needs: Needs) -> tuple[str, str]:
 def _no_such_node(needs: Needs) -> tuple[str, str]:
     text = _("It needs %(each)s of %(models)s; there are not enough such nodes where this project may run.")
     opens = _("It starts when it asks for less, or such nodes come.")
-    return text % {"each": _each(needs), "models": _either(needs["gpu_models"])}, opens
+    said = text % {"each": _each(needs), "models": _either(needs["gpu_models"])}
+    terms = ", ".join(_terms(needs))
+    return (f"{said} {_('Each must have: %(terms)s.') % {'terms': terms}}" if terms else said), opens
+
+
+def _terms(needs: Needs) -> Iterator[str]:
+    """What else such a node must have."""
+    if cpus := needs.get("cpus_per_node"):
+        yield ngettext("%(count)s core", "%(count)s cores", cpus) % {"count": number(cpus)}
+    if memory := needs.get("memory_bytes_per_node"):
+        yield _("%(size)s of memory") % {"size": byte_size(memory)}
+    if memory := needs.get("gpu_memory_bytes"):
+        yield _("%(size)s on each GPU") % {"size": byte_size(memory)}
+    if interconnect := needs.get("interconnect"):
+        yield _("interconnect %(name)s") % {"name": interconnect}
+    if runtime := needs.get("max_runtime_s"):
+        yield _("leave to run for %(time)s") % {"time": duration(runtime)}
 
 
 def _limit(gate: Needs, needs: Needs, _now: datetime) -> tuple[str, str]:

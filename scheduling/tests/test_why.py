@@ -37,6 +37,13 @@ def gates(kind: str, **gate: Any) -> dict[str, Any]:
         ("no_quota", {"gpu_models": []}, "The project has no GPU quota.", ""),
         ("no_such_node", {**ASKED, "gpu_models": ["h100"]}, "2 nodes with 4 GPUs each of h100", "asks for less"),
         (
+            "no_such_node",
+            {**ASKED, "gpu_models": ["h100"], "cpus_per_node": 64, "interconnect": "nvlink", "max_runtime_s": 7200},
+            "Each must have: 64 cores, interconnect nvlink, leave to run for 2 h",
+            "asks for less",
+        ),
+        ("backoff", gates("limit", **GATE), "The project may use at most 6 GPUs of h100", "1 GPU fewer"),
+        (
             "limit",
             gates("limit", **GATE),
             "at most 6 GPUs of h100 and uses 3 GPUs; this job needs 8 GPUs",
