@@ -103,15 +103,19 @@ class Spares:
     def delayed(self, job: Job, model: str, gone: Collection[Job] = ()) -> Hold | None:
         """The first plan that a start of the job now would move. ``gone`` stop for it: they give what they would still
         have held at the plan's start."""
-        end, ask = self._calendar.end_of(job), job.ask.total_milli
-        given = [(self._calendar.end_of(victim), victim.ask.total_milli) for victim in gone]
-        moved: list[Hold] = []
-        for owner, spare in self._spare.get(model, {}).items():
-            plan = self._plans[owner]
-            taken = ask - sum(milli for until, milli in given if until > plan.start)
-            if owner != job.id and plan.start < end and taken > max(0, spare):
-                moved.append(plan)
+        ask = job.ask.total_milli
+        bound = [
+            plan
+            for owner, spare in self._spare.get(model, {}).items()
+            if ask > max(0, spare)
+            and owner != job.id
+            and (plan := self._plans[owner]).start < self._calendar.end_of(job)
+        ]
+        moved = [plan for plan in bound if ask - self._given(gone, plan) > max(0, self._spare[model][plan.job.id])]
         return min(moved, key=lambda plan: (plan.start, plan.job.id), default=None)
+
+    def _given(self, gone: Collection[Job], plan: Hold) -> int:
+        return sum(job.ask.total_milli for job in gone if self._calendar.end_of(job) > plan.start)
 
     def _change(self, ends: Iterable[tuple[float, int]], model: str) -> None:
         spares = self._spare.get(model, {})

@@ -239,13 +239,13 @@ class Search:
         return sum(sorted(max(0, ask.devices - int(whole[row])) for row in rows)[: ask.nodes]) * MILLI
 
     def _is_legal(self, victims: Sequence[Job]) -> bool:
-        """Each victim when its turn comes."""
+        """Each victim when its turn comes; and no plan moves."""
         gone = Gone()
         for victim in victims:
             if not self._rules.may_take(victim, gone):
                 return False
             gone.add(self._board.parties.chain[victim.project], victim)
-        return True
+        return self._board.spares.delayed(self._job, self._model, victims) is None
 
     def _move(self, gone: Gone, victim: Job, *, leaves: bool) -> None:
         gone.add(self._board.parties.chain[victim.project], victim, 1 if leaves else -1)
