@@ -18,6 +18,8 @@ from scheduling.models import Job
 
 Needs = Mapping[str, Any]
 SHOWN_NODES = 3
+_OPENS_BY_ITSELF = ("no_room", "limit", "guarantee", "behind_plan", "reserve", "window")
+"""What ends when jobs or windows do, unless nobody knows when that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def _sentences(code: str, needs: Needs, now: datetime) -> tuple[list[str], list[
 def _expected(job: Job, needs: Needs, now: datetime) -> str:
     until = job.reason_data.get("until")
     if until is None:
-        can_tell = bool(needs.get("gates")) and job.reason_code in ("no_room", "limit", "guarantee", "behind_plan")
+        can_tell = bool(needs.get("gates")) and job.reason_code in _OPENS_BY_ITSELF
         return _("When that will be nobody can say: what it waits for has no end that is known.") if can_tell else ""
     at = datetime.fromisoformat(until)
     if at <= now:

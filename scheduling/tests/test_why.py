@@ -135,6 +135,7 @@ def test_the_expected_time_is_the_organisations() -> None:
     assert "planned for Sat 2 Mar, 02:00" in planned.expected
     assert "one of the next decisions" in why(waiting("limit", needs, until=NOW), NOW).expected
     assert "nobody can say" in why(waiting("limit", needs), NOW).expected
+    assert "nobody can say" in why(waiting("reserve", gates("reserve", **GATE)), NOW).expected
     assert why(waiting("project_state", {"project": "x"}), NOW).expected == ""
 
 
