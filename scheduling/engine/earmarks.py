@@ -128,19 +128,23 @@ class _Settling:
 
     def _part(self, mark: Earmark, part: Ask, project: int) -> Iterable[tuple[Spot, Ask]]:
         """A part of a GPU: nothing while as much is being freed; else on a device that it may join, or, so that it is
-        not given away, on any that has as much left."""
-        if self._releasing[mark.node] >= part.milli:
-            self._releasing[mark.node] -= part.milli
+        not given away, on any that has as much left, or what is not being freed of it."""
+        releasing = min(part.milli, self._releasing[mark.node])
+        if releasing == part.milli:
+            self._releasing[mark.node] -= releasing
             return
         room = self._board.room
         for row in room.rows_of(mark.node):
-            enough = [(free, column) for column, free in enumerate(room.free[row].tolist()) if free >= part.milli]
             if room.fits(part, project)[row]:
                 yield room.spot(row, part, project), part
                 return
-            if enough:
-                yield Spot(row, (min(enough)[1],), part.milli, has_host=False), part
-                return
+        for milli in dict.fromkeys((part.milli, part.milli - releasing)):
+            for row in room.rows_of(mark.node):
+                enough = [(free, column) for column, free in enumerate(room.free[row].tolist()) if free >= milli]
+                if enough:
+                    self._releasing[mark.node] -= part.milli - milli
+                    yield Spot(row, (min(enough)[1],), milli, has_host=False), Ask(milli)
+                    return
 
     def _later(self, job: Job, model: str) -> Chosen | None:
         """Where it fits once what stops on its nodes is gone."""

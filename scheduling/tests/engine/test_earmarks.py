@@ -81,3 +81,13 @@ def test_an_owner_that_waits_for_its_gpu_counts_in_the_order_of_victims() -> Non
         [node(1, 1), node(2, 1), node(3, 1)], [*jobs, owner, newcomer], projects, earmarks=(Earmark(13, 3, 1000),)
     )
     assert [(stop.job, stop.by) for stop in decision.preempt] == [(10, 14)]
+
+
+def test_what_is_not_being_freed_of_half_a_gpu_is_kept_beside_what_is() -> None:
+    """A quarter stops and a quarter is free on the owner's device; nobody else takes the free one meanwhile."""
+    beside = replace(_half(7, 3), ask=Ask(500, shares_device=True))
+    stopping = replace(_stops(8, 3, 100, 250), ask=Ask(250, shares_device=True))
+    owner, other = a_job(1, Ask(500, shares_device=True), 1), a_job(2, Ask(250, shares_device=True), 4)
+    jobs, marks = [beside, stopping, owner, other], (Earmark(1, 1, 500),)
+    assert started(decided([node(1, 1)], jobs, OWNERS)) == {2: [1]}
+    assert started(decided([node(1, 1)], jobs, OWNERS, earmarks=marks)) == {}
