@@ -32,6 +32,7 @@ from scheduling.engine import (
     Snapshot,
     decide,
 )
+from scheduling.tests.engine.opening import done
 
 MODELS = ("a100", "h100", "h200", "l40s", "v100")
 SHAPES = ((1, 1, 40), (2, 1, 15), (4, 1, 15), (8, 1, 20), (16, 2, 6), (32, 4, 3), (64, 8, 1))
@@ -149,27 +150,8 @@ def _queued(source: random.Random, at: int, projects: Sequence[Project], came: f
 def settled(snapshot: Snapshot, policy: Policy) -> Snapshot:
     """The cluster after three rounds in which all who were told to stop have stopped."""
     for at in range(3):
-        decision = decide(snapshot, NOW + at, policy)
-        stops = {preempt.job for preempt in decision.preempt}
-        jobs = tuple(job for job in _applied(snapshot, decision, NOW + at) if job.id not in stops)
-        snapshot = replace(snapshot, jobs=jobs)
+        snapshot = done(snapshot, NOW + at, decide(snapshot, NOW + at, policy))
     return snapshot
-
-
-def _applied(snapshot: Snapshot, decision: Decision, now: float) -> list[Job]:
-    starts = {start.job: start for start in decision.start}
-    return [
-        replace(
-            job,
-            state=JobState.RUNNING,
-            gpu_model=starts[job.id].gpu_model,
-            placement=starts[job.id].placement,
-            started_at=now,
-        )
-        if job.id in starts
-        else job
-        for job in snapshot.jobs
-    ]
 
 
 def changed(snapshot: Snapshot, now: float, seed: int = 2, *, all_different: bool = False) -> Snapshot:

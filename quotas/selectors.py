@@ -1,7 +1,7 @@
 """Reading the ledger: who is promised what, when; what is free; and the story of a project's quota (QUO5)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -75,6 +75,20 @@ def emergencies_at(at: datetime, project_ids: Iterable[int]) -> dict[tuple[int, 
     rows = claims.filter(project__in=list(project_ids)).values_list("project_id", "gpu_model_id")
     sums = rows.annotate(total=Sum("guaranteed"))
     return {(project or 0, model or 0): int(total) for project, model, total in sums if total}
+
+
+def with_emergencies(
+    quotas: Mapping[QuotaKey, Quota], released: Mapping[tuple[int, int], int]
+) -> dict[tuple[int, int], Quota]:
+    """GPU quotas by project and GPU model, with what ``emergencies_at`` says is released on top."""
+    held = {
+        (project, model): quota
+        for (project, resource, model), quota in quotas.items()
+        if resource == Resource.GPU and model is not None
+    }
+    for key, gpus in released.items():
+        held[key] = held.get(key, Quota(0, 0)).with_claim(gpus, gpus)
+    return held
 
 
 def promised_in_areas_at(at: datetime) -> dict[tuple[int, int], int]:

@@ -17,8 +17,7 @@ from inventory.states import NodeState
 from kernel import clock
 from projects.models import Project
 from projects.states import ProjectState
-from quotas.models import Resource
-from quotas.selectors import Quota, emergencies_at, pools_open_at, quotas_at
+from quotas.selectors import Quota, emergencies_at, pools_open_at, quotas_at, with_emergencies
 from scheduling.engine import MILLI
 from scheduling.spec import JobSpec
 
@@ -66,13 +65,9 @@ def blocks(items: Sequence[CheckItem]) -> dict[str, list[str]]:
 
 def _quotas(project: Project, models: Sequence[GpuModel]) -> dict[str, Quota]:
     """Quotas in force under which a job could ever run: those that hold more than nothing."""
-    at, held = clock.now(), {}
-    for (_project, resource, model_id), quota in quotas_at(at, [project.pk]).items():
-        if resource == Resource.GPU and model_id is not None:
-            held[model_id] = quota
-    for (_project, model_id), gpus in emergencies_at(at, [project.pk]).items():
-        held[model_id] = held.get(model_id, Quota(0, 0)).with_claim(gpus, gpus)
-    held = {model_id: quota for model_id, quota in held.items() if quota.limit != 0}
+    at = clock.now()
+    quotas = with_emergencies(quotas_at(at, [project.pk]), emergencies_at(at, [project.pk]))
+    held = {model_id: quota for (_project, model_id), quota in quotas.items() if quota.limit != 0}
     allowed = models or GpuModel.objects.filter(pk__in=held)
     return {model.name: held[model.pk] for model in allowed if model.pk in held}
 

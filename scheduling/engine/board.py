@@ -131,7 +131,7 @@ class Board:
         if len(rows) < ask.nodes:
             return None
         tried: set[int] = set()
-        for first in self.preference.order(room, ask, job.project, rows) if ask.nodes > 1 else rows[:1]:
+        for first in self.preference.order(room, ask, rows) if ask.nodes > 1 else rows[:1]:
             model = int(room.row_model[first])
             if model in tried:
                 continue
@@ -140,7 +140,7 @@ class Board:
             if len(of_model) < ask.nodes:
                 continue
             is_only = len(of_model) == ask.nodes == 1
-            best = of_model if is_only else self.preference.best(room, ask, job.project, of_model, ask.nodes)
+            best = of_model if is_only else self.preference.best(room, ask, of_model, ask.nodes)
             spots = tuple(room.spot(int(row), ask, job.project) for row in best)
             return Chosen(room.models[int(room.row_model[best[0]])], spots)
         return None

@@ -146,7 +146,7 @@ class Search:
         gone = {other.id: other for some in self._rules.candidates()[0].values() for other in some}
         room = self._without(filter(self._may_go, gone.values()))
         able = np.flatnonzero(room.fits(job.ask, job.project, self._rows))
-        rows: list[int] = board.preference.order(room, job.ask, job.project, able).tolist()
+        rows: list[int] = board.preference.order(room, job.ask, able).tolist()
         return rows
 
     def _without(self, jobs: Iterable[Job]) -> Room:

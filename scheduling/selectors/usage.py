@@ -22,10 +22,9 @@ MILLI_SECONDS_PER_GPU_HOUR = MILLI * 3600
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """What a project uses of one GPU model at this moment, in milli-GPU, and how much of it is protected."""
+    """What a project uses of one GPU model at this moment, in milli-GPU."""
 
     milli_gpus: int
-    milli_protected: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +45,8 @@ class DayUsage:
 def used_now(project_ids: Iterable[int] | None = None) -> dict[tuple[int, int], ModelUse]:
     """By project and GPU model: what jobs with a live attempt use. Releasing is not free."""
     live = _live_at(None, project_ids)
-    sums = live.values_list("job__project_id", "gpu_model_id").annotate(
-        total=Sum("job__milli_gpus"), protected=Sum("job__milli_gpus", filter=Q(is_preemptible=False), default=0)
-    )
-    return {(project, model): ModelUse(int(total or 0), int(kept)) for project, model, total, kept in sums.order_by()}
+    sums = live.values_list("job__project_id", "gpu_model_id").annotate(total=Sum("job__milli_gpus"))
+    return {(project, model): ModelUse(int(total or 0)) for project, model, total in sums.order_by()}
 
 
 def used_at(at: datetime, project_ids: Iterable[int]) -> Usage | None:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from inventory.models import GpuModel
 from inventory.selectors import capacity_at
-from scheduling.engine.model import MILLI, Earmark, Snapshot, Window
+from scheduling.engine.model import MILLI, Earmark, Snapshot
 from scheduling.models import Earmark as EarmarkRow
 from scheduling.policy import Choices
 from scheduling.snapshot.jobs import load_jobs
@@ -29,13 +29,7 @@ def load_snapshot(at: datetime, choices: Choices) -> Snapshot:
         groups=parties.groups,
         reserve={names[pk]: capacity.reserve * MILLI for pk, capacity in capacity_at(at).items() if capacity.reserve},
         earmarks=_earmarks(),
-        windows=reserved_windows(at, names),
     )
-
-
-def reserved_windows(_at: datetime, _names: dict[int, str]) -> tuple[Window, ...]:
-    """Booked GPUs that serve one project for a time. There is no calendar of reservations yet."""
-    return ()
 
 
 def instant_of(seconds: float) -> datetime:

@@ -11,7 +11,14 @@ from projects.models import Project as ProjectRow
 from projects.selectors import tier_at
 from projects.states import ProjectState
 from quotas.models import Resource
-from quotas.selectors import Quota, area_quotas_at, emergencies_at, promised_in_areas_at, quotas_at
+from quotas.selectors import (
+    Quota,
+    area_quotas_at,
+    emergencies_at,
+    promised_in_areas_at,
+    quotas_at,
+    with_emergencies,
+)
 from quotas.usage import QuotaKey
 from scheduling.engine.model import MILLI, NONE, Entitlement, Group, Job, Project
 from scheduling.past_use import Used, used_until
@@ -115,12 +122,8 @@ class _Loading:
     def _held(self) -> dict[int, dict[str, Quota]]:
         """GPU quotas by project and model, with what an emergency grant adds."""
         held: defaultdict[int, dict[str, Quota]] = defaultdict(dict)
-        for (project, resource, model), quota in self._quotas.items():
-            if resource == Resource.GPU and model is not None:
-                held[project][self._names[model]] = quota
-        for (project, model), gpus in self._grants.items():
-            own = held[project].get(self._names[model], Quota(0, 0))
-            held[project][self._names[model]] = own.with_claim(gpus, gpus)
+        for (project, model), quota in with_emergencies(self._quotas, self._grants).items():
+            held[project][self._names[model]] = quota
         return dict(held)
 
     def _limit(self, project: int, resource: Resource) -> int | None:

@@ -2,16 +2,14 @@
 
 import copy
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from kernel.documents import BadInput, digest, parse
+from kernel.tests.changes import Change, drop, put
 from quotas.engine.reading import read
 from quotas.tests.engine.instances import ask, instance, model, project
-
-Change = Callable[[dict[str, Any]], Any]
 
 
 def _good() -> dict[str, Any]:
@@ -21,74 +19,54 @@ def _good() -> dict[str, Any]:
     )
 
 
-def _set(*path: Any, to: Any) -> Change:
-    def change(document: dict[str, Any]) -> None:
-        target: Any = document
-        for step in path[:-1]:
-            target = target[step]
-        target[path[-1]] = to
-
-    return change
-
-
-def _drop(*path: Any) -> Change:
-    def change(document: dict[str, Any]) -> None:
-        target: Any = document
-        for step in path[:-1]:
-            target = target[step]
-        del target[path[-1]]
-
-    return change
-
-
 _H100 = ("projects", 0, "models", "h100")
 
 _FAULTS: list[tuple[Change, str, str]] = [
-    (_set("schema", to="instance/2"), "$.schema", '"instance/2" is not "instance/1"'),
-    (_drop("rules"), "$.rules", "missing"),
-    (_set("project", to=[]), "$.project", 'unknown; perhaps "projects" is meant'),
-    (_set("gpu_models", 0, "capcity", to=1), "$.gpu_models[0].capcity", "unknown"),
-    (_set("rules", "tier_oder", to="strict"), "$.rules.tier_oder", "unknown"),
-    (_set("rules", "score_weight", "slop", to=1), "$.rules.score_weight.slop", "unknown"),
-    (_set("projects", 0, "pined", to={"h100": 8}), "$.projects[0].pined", 'unknown; perhaps "pinned" is meant'),
-    (_set("projects", 0, "granularity", to=True), "$.projects[0].granularity", "true is not 1 or 8"),
-    (_set("projects", 0, "score", to=1e16), "$.projects[0].score", "1e+16 is not a number from -1e+15 to 1e+15"),
-    (_set(*_H100, "prevous", to=0), "$.projects[0].models.h100.prevous", 'unknown; perhaps "previous" is meant'),
-    (_set("rules", to=[]), "$.rules", "[] is not an object"),
-    (_set("gpu_models", to={}), "$.gpu_models", "{} is not a list"),
-    (_set("gpu_models", 0, to=7), "$.gpu_models[0]", "7 is not an object"),
-    (_set("gpu_models", 0, "name", to=""), "$.gpu_models[0].name", '"" is not a text'),
-    (_set("gpu_models", 1, "name", to="h100"), "$.gpu_models[1].name", '"h100" is there twice'),
-    (_set("gpu_models", 0, "capacity", to=-1), "$.gpu_models[0].capacity", "-1 is not a whole number"),
-    (_set("gpu_models", 0, "capacity", to=1.5), "$.gpu_models[0].capacity", "1.5 is not a whole number"),
-    (_set("gpu_models", 0, "capacity", to=True), "$.gpu_models[0].capacity", "true is not a whole number"),
-    (_set("gpu_models", 0, "capacity", to=10**400), "$.gpu_models[0].capacity", "is not a whole number"),
-    (_set("gpu_models", 0, "reserve", to=None), "$.gpu_models[0].reserve", "null is not a whole number"),
-    (_set("rules", "tier_order", to="random"), "$.rules.tier_order", '"random" is not "weighted" or "strict"'),
-    (_set("rules", "tier_weight", "mid", to=0), "$.rules.tier_weight.mid", "0.0 is not from 1e-06 to 1e+06"),
-    (_set("rules", "tier_weight", "mid", to=5e-324), "$.rules.tier_weight.mid", "5e-324 is not from 1e-06"),
-    (_set("projects", 0, "score", to=1e9), "$.projects[0].score", "gives a weight of 20000001.0, not from"),
-    (_set("rules", "tier_weight", "mid", to="2"), "$.rules.tier_weight.mid", '"2" is not a number'),
-    (_set("rules", "guarantee", "mid", to=1), "$.rules.guarantee.mid", "1 is not true or false"),
-    (_drop("rules", "guarantee", "mid"), "$.projects[0].tier", '"mid" is not in rules.guarantee'),
-    (_set("rules", "churn_tolerance", to=1.1), "$.rules.churn_tolerance", "1.1 is not from 0 to 1"),
-    (_drop("rules", "score_weight", "slope"), "$.rules.score_weight.slope", "missing"),
-    (_set("projects", 1, "id", to="a"), "$.projects[1].id", '"a" is there twice'),
-    (_set("projects", 0, "id", to="\ud800"), "$.projects[0].id", "is not a text"),
-    (_set("projects", 0, "id", to=5), "$.projects[0].id", "5 is not a text"),
-    (_set("projects", 0, "tier", to="top"), "$.projects[0].tier", '"top" is not in rules.tier_weight'),
-    (_set("projects", 0, "score", to=-60), "$.projects[0].score", "gives a weight of -0.1999"),
-    (_set("projects", 0, "granularity", to=4), "$.projects[0].granularity", "4 is not 1 or 8"),
-    (_set("projects", 1, "max_total", to=9), "$.projects[1].max_total", "9 is not a multiple of the granularity 8"),
-    (_set("projects", 0, "max_total", to=0), "$.projects[0].max_total", "0 is less than the sum of the floors"),
-    (_set(*_H100, "min", to=9), "$.projects[0].models.h100.min", "9 is above max, 8"),
-    (_set(*_H100, "suitability", to=-0.1), "$.projects[0].models.h100.suitability", "-0.1 is not from 0"),
-    (_set(*_H100, "suitability", to=0), "$.projects[0].models.h100.min", "a floor of 1 needs a suitability above 0"),
-    (_drop(*_H100, "previous"), "$.projects[0].models.h100.previous", "missing"),
-    (_set("projects", 0, "tier", to="low"), "$.projects[0].models.h100.min", "needs a tier with guarantee"),
-    (_set("projects", 0, "models", "b200", to=ask()), "$.projects[0].models.b200", "not among gpu_models"),
-    (_set("projects", 1, "pinned", "h100", to=4), "$.projects[1].pinned.h100", "4 is not a multiple"),
-    (_set("projects", 1, "pinned", "a100", to=8), "$.projects[1].pinned.a100", "not among the project's models"),
+    (put("schema", to="instance/2"), "$.schema", '"instance/2" is not "instance/1"'),
+    (drop("rules"), "$.rules", "missing"),
+    (put("project", to=[]), "$.project", 'unknown; perhaps "projects" is meant'),
+    (put("gpu_models", 0, "capcity", to=1), "$.gpu_models[0].capcity", "unknown"),
+    (put("rules", "tier_oder", to="strict"), "$.rules.tier_oder", "unknown"),
+    (put("rules", "score_weight", "slop", to=1), "$.rules.score_weight.slop", "unknown"),
+    (put("projects", 0, "pined", to={"h100": 8}), "$.projects[0].pined", 'unknown; perhaps "pinned" is meant'),
+    (put("projects", 0, "granularity", to=True), "$.projects[0].granularity", "true is not 1 or 8"),
+    (put("projects", 0, "score", to=1e16), "$.projects[0].score", "1e+16 is not a number from -1e+15 to 1e+15"),
+    (put(*_H100, "prevous", to=0), "$.projects[0].models.h100.prevous", 'unknown; perhaps "previous" is meant'),
+    (put("rules", to=[]), "$.rules", "[] is not an object"),
+    (put("gpu_models", to={}), "$.gpu_models", "{} is not a list"),
+    (put("gpu_models", 0, to=7), "$.gpu_models[0]", "7 is not an object"),
+    (put("gpu_models", 0, "name", to=""), "$.gpu_models[0].name", '"" is not a text'),
+    (put("gpu_models", 1, "name", to="h100"), "$.gpu_models[1].name", '"h100" is there twice'),
+    (put("gpu_models", 0, "capacity", to=-1), "$.gpu_models[0].capacity", "-1 is not a whole number"),
+    (put("gpu_models", 0, "capacity", to=1.5), "$.gpu_models[0].capacity", "1.5 is not a whole number"),
+    (put("gpu_models", 0, "capacity", to=True), "$.gpu_models[0].capacity", "true is not a whole number"),
+    (put("gpu_models", 0, "capacity", to=10**400), "$.gpu_models[0].capacity", "is not a whole number"),
+    (put("gpu_models", 0, "reserve", to=None), "$.gpu_models[0].reserve", "null is not a whole number"),
+    (put("rules", "tier_order", to="random"), "$.rules.tier_order", '"random" is not "weighted" or "strict"'),
+    (put("rules", "tier_weight", "mid", to=0), "$.rules.tier_weight.mid", "0.0 is not from 1e-06 to 1e+06"),
+    (put("rules", "tier_weight", "mid", to=5e-324), "$.rules.tier_weight.mid", "5e-324 is not from 1e-06"),
+    (put("projects", 0, "score", to=1e9), "$.projects[0].score", "gives a weight of 20000001.0, not from"),
+    (put("rules", "tier_weight", "mid", to="2"), "$.rules.tier_weight.mid", '"2" is not a number'),
+    (put("rules", "guarantee", "mid", to=1), "$.rules.guarantee.mid", "1 is not true or false"),
+    (drop("rules", "guarantee", "mid"), "$.projects[0].tier", '"mid" is not in rules.guarantee'),
+    (put("rules", "churn_tolerance", to=1.1), "$.rules.churn_tolerance", "1.1 is not from 0 to 1"),
+    (drop("rules", "score_weight", "slope"), "$.rules.score_weight.slope", "missing"),
+    (put("projects", 1, "id", to="a"), "$.projects[1].id", '"a" is there twice'),
+    (put("projects", 0, "id", to="\ud800"), "$.projects[0].id", "is not a text"),
+    (put("projects", 0, "id", to=5), "$.projects[0].id", "5 is not a text"),
+    (put("projects", 0, "tier", to="top"), "$.projects[0].tier", '"top" is not in rules.tier_weight'),
+    (put("projects", 0, "score", to=-60), "$.projects[0].score", "gives a weight of -0.1999"),
+    (put("projects", 0, "granularity", to=4), "$.projects[0].granularity", "4 is not 1 or 8"),
+    (put("projects", 1, "max_total", to=9), "$.projects[1].max_total", "9 is not a multiple of the granularity 8"),
+    (put("projects", 0, "max_total", to=0), "$.projects[0].max_total", "0 is less than the sum of the floors"),
+    (put(*_H100, "min", to=9), "$.projects[0].models.h100.min", "9 is above max, 8"),
+    (put(*_H100, "suitability", to=-0.1), "$.projects[0].models.h100.suitability", "-0.1 is not from 0"),
+    (put(*_H100, "suitability", to=0), "$.projects[0].models.h100.min", "a floor of 1 needs a suitability above 0"),
+    (drop(*_H100, "previous"), "$.projects[0].models.h100.previous", "missing"),
+    (put("projects", 0, "tier", to="low"), "$.projects[0].models.h100.min", "needs a tier with guarantee"),
+    (put("projects", 0, "models", "b200", to=ask()), "$.projects[0].models.b200", "not among gpu_models"),
+    (put("projects", 1, "pinned", "h100", to=4), "$.projects[1].pinned.h100", "4 is not a multiple"),
+    (put("projects", 1, "pinned", "a100", to=8), "$.projects[1].pinned.a100", "not among the project's models"),
 ]
 
 
@@ -121,12 +99,12 @@ def test_all_faults_are_named_at_once() -> None:
 @pytest.mark.parametrize(
     ("change", "paths"),
     [
-        (_drop("rules", "score_weight"), ["$.rules.score_weight"]),
-        (_set("rules", "score_weight", to=[1]), ["$.rules.score_weight"]),
-        (_set("rules", "tier_weight", "mid", to=True), ["$.rules.tier_weight.mid"]),
-        (_set("rules", "score_weight", "base", to=None), ["$.rules.score_weight.base"]),
-        (_set("projects", 0, "granularity", to=-1), ["$.projects[0].granularity"]),
-        (_set(*_H100, to=8), ["$.projects[0].models.h100"]),
+        (drop("rules", "score_weight"), ["$.rules.score_weight"]),
+        (put("rules", "score_weight", to=[1]), ["$.rules.score_weight"]),
+        (put("rules", "tier_weight", "mid", to=True), ["$.rules.tier_weight.mid"]),
+        (put("rules", "score_weight", "base", to=None), ["$.rules.score_weight.base"]),
+        (put("projects", 0, "granularity", to=-1), ["$.projects[0].granularity"]),
+        (put(*_H100, to=8), ["$.projects[0].models.h100"]),
     ],
 )
 def test_one_fault_is_not_said_again_for_what_follows_from_it(change: Change, paths: list[str]) -> None:

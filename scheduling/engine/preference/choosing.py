@@ -34,7 +34,7 @@ class Preference:
         self._known: Sequence[State] | None = None
         self._losses: dict[Ask, dict[int, float]] = {}
 
-    def best(self, room: Room, ask: Ask, project: int, rows: Ints, count: int) -> Ints:
+    def best(self, room: Room, ask: Ask, rows: Ints, count: int) -> Ints:
         """Rows for ``count`` members on distinct nodes, best first, out of ``rows`` (ascending, where one member fits);
         fewer if there are not so many."""
         order, cost = self._ranked(room, ask, rows, count)
@@ -45,7 +45,7 @@ class Preference:
             return order[first[:count]]
         return self._together(order[first], cost[first], count)
 
-    def order(self, room: Room, ask: Ask, project: int, rows: Ints) -> Ints:
+    def order(self, room: Room, ask: Ask, rows: Ints) -> Ints:
         """All the rows, best first; here there may be some where the job does not fit yet."""
         return self._ranked(room, ask, rows, len(rows))[0]
 

@@ -71,7 +71,7 @@ class EnginePlacer:
 
     def __call__(self, room: Room, ask: Ask, project: int) -> Spot | None:
         rows = room.fits(ask, project).nonzero()[0]
-        best = self._preference.best(room, ask, project, rows, 1)
+        best = self._preference.best(room, ask, rows, 1)
         return room.spot(int(best[0]), ask, project) if len(best) else None
 
 

@@ -1,36 +1,14 @@
 """Every fault of a scenario is named by its JSON path, with the value and what is allowed."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from kernel.documents import BadInput, parse
+from kernel.tests.changes import Change, drop, put
 from scheduling.engine.scenario import read
 from scheduling.tests.engine.scenario_files import read_again, small
-
-Change = Callable[[dict[str, Any]], Any]
-
-
-def _set(*path: Any, to: Any) -> Change:
-    def change(document: dict[str, Any]) -> None:
-        target: Any = document
-        for step in path[:-1]:
-            target = target[step]
-        target[path[-1]] = to
-
-    return change
-
-
-def _drop(*path: Any) -> Change:
-    def change(document: dict[str, Any]) -> None:
-        target: Any = document
-        for step in path[:-1]:
-            target = target[step]
-        del target[path[-1]]
-
-    return change
 
 
 def _job(**fields: Any) -> Change:
@@ -43,53 +21,61 @@ def _job(**fields: Any) -> Change:
 _GPUS = "is not a number of GPUs from 0 to 10000000 with at most 3 decimals"
 
 FAULTS: list[tuple[Change, str, str]] = [
-    (_set("schema", to="scenario/2"), "$.schema", '"scenario/2" is not "scenario/1"'),
-    (_drop("schema"), "$.schema", 'null is not "scenario/1"'),
-    (_set("nodes", to={}), "$.nodes", "{} is not a list"),
-    (_set("nodes", 0, to=7), "$.nodes[0]", "7 is not an object"),
-    (_set("nodes", to=None), "$.nodes", "missing; give nodes, or only a capacity"),
-    (_set("capacity", to={"gpu-a": 8}), "$.capacity", "besides nodes; give only one"),
-    (_set("nodes", 0, "name", to=""), "$.nodes[0].name", '"" is not a text'),
-    (_set("nodes", 1, "name", to="n0"), "$.nodes[1].name", '"n0" is there twice'),
-    (_drop("nodes", 0, "name"), "$.nodes[0].name", "missing"),
-    (_drop("nodes", 0, "gpus"), "$.nodes[0].gpus", "missing"),
-    (_set("nodes", 0, "gpus", to=1.5), "$.nodes[0].gpus", "1.5 is not a whole number"),
-    (_set("nodes", 0, "gpus", to=-1), "$.nodes[0].gpus", "-1 is not a whole number"),
-    (_set("nodes", 0, "gpus", to=4096), "$.nodes[0].gpus", "4096 is more than 1024 on one node"),
-    (_drop("nodes", 0, "gpu_model"), "$.nodes[0].gpu_model", "missing"),
-    (_set("nodes", 0, "state", to="broken"), "$.nodes[0].state", '"broken" is not one of up, draining, suspect, down'),
-    (_set("nodes", 0, "state", to=["up"]), "$.nodes[0].state", '["up"] is not one of'),
-    (_set("nodes", 0, "cpus", to="64"), "$.nodes[0].cpus", '"64" is not a whole number'),
-    (_set("nodes", 0, "memory_mb", to=-5), "$.nodes[0].memory_mb", "-5 is not a whole number"),
-    (_set("nodes", 0, "gpu_memory_mb", to=True), "$.nodes[0].gpu_memory_mb", "true is not a whole number"),
-    (_set("nodes", 1, "interconnect", to=4), "$.nodes[1].interconnect", "4 is not a text"),
-    (_set("nodes", 1, "pool", to=[]), "$.nodes[1].pool", "[] is not a text"),
-    (_set("reserve", to=3), "$.reserve", "3 is not an object"),
-    (_set("reserve", "gpu-a", to="1"), "$.reserve.gpu-a", f'"1" {_GPUS}'),
-    (_set("groups", 1, "parent", to="nobody"), "$.groups[1].parent", '"nobody" is no group; there is "area", "part"'),
-    (_set("groups", 0, "parent", to="part"), "$.groups[0].parent", '"area" is above itself'),
-    (_set("groups", 0, "parent", to="area"), "$.groups[0].parent", '"area" is above itself'),
-    (_set("groups", 0, "guaranteed", to=[3]), "$.groups[0].guaranteed", "[3] is not an object"),
-    (_set("groups", 0, "weight", to=-1), "$.groups[0].weight", "-1 is not a number from 0"),
-    (_set("projects", 0, "group", to="q1"), "$.projects[0].group", '"q1" is no group'),
-    (_set("projects", 0, "group", to=5), "$.projects[0].group", "5 is not a text"),
-    (_set("projects", 1, "name", to="q0"), "$.projects[1].name", '"q0" is there twice'),
-    (_set("projects", 0, "guaranteed", "gpu-a", to=-1), "$.projects[0].guaranteed.gpu-a", f"-1 {_GPUS}"),
-    (_set("projects", 0, "limit", "gpu-b", to=0.0005), "$.projects[0].limit.gpu-b", "0.0005 is not a number of GPUs"),
-    (_set("projects", 0, "limit", "gpu-b", to=10**400), "$.projects[0].limit.gpu-b", _GPUS),
-    (_set("projects", 0, "requested", to={"gpu-a": False}), "$.projects[0].requested.gpu-a", f"false {_GPUS}"),
-    (_set("projects", 1, "weight", to="2"), "$.projects[1].weight", '"2" is not a number from 0'),
-    (_set("projects", 1, "weight", to=1e-13), "$.projects[1].weight", "1E-13 is not a number from 0 with at most 12"),
-    (_set("projects", 1, "rank", to=0.5), "$.projects[1].rank", "0.5 is not a whole number"),
-    (_set("projects", 1, "created_order", to="1"), "$.projects[1].created_order", '"1" is not a whole number'),
-    (_set("projects", 1, "past_use", to="much"), "$.projects[1].past_use", '"much" is not a number from 0, or an obj'),
-    (_set("projects", 1, "past_use", to=-0.1), "$.projects[1].past_use", "-0.1 is not a number from 0"),
-    (_set("projects", 1, "past_use", "gpu-a", to=[]), "$.projects[1].past_use.gpu-a", "[] is not a number from 0"),
-    (_set("jobs", 0, "id", to="p0"), "$.jobs[2].id", '"p0" is there twice'),
-    (_drop("jobs", 0, "id"), "$.jobs[0].id", "missing"),
-    (_set("jobs", 0, "project", to="q9"), "$.jobs[0].project", '"q9" is not among "q0", "q1"'),
-    (_set("jobs", 0, "project", to="area"), "$.jobs[0].project", '"area" is not among "q0", "q1"'),
-    (_drop("jobs", 2, "gpus"), "$.jobs[2].gpus", "missing"),
+    (put("schema", to="scenario/2"), "$.schema", '"scenario/2" is not "scenario/1"'),
+    (drop("schema"), "$.schema", 'null is not "scenario/1"'),
+    (put("nodes", to={}), "$.nodes", "{} is not a list"),
+    (put("nodes", 0, to=7), "$.nodes[0]", "7 is not an object"),
+    (put("nodes", to=None), "$.nodes", "missing; give nodes, or only a capacity"),
+    (put("capacity", to={"gpu-a": 8}), "$.capacity", "besides nodes; give only one"),
+    (put("nodes", 0, "name", to=""), "$.nodes[0].name", '"" is not a text'),
+    (put("nodes", 1, "name", to="n0"), "$.nodes[1].name", '"n0" is there twice'),
+    (drop("nodes", 0, "name"), "$.nodes[0].name", "missing"),
+    (drop("nodes", 0, "gpus"), "$.nodes[0].gpus", "missing"),
+    (put("nodes", 0, "gpus", to=1.5), "$.nodes[0].gpus", "1.5 is not a whole number"),
+    (put("nodes", 0, "gpus", to=-1), "$.nodes[0].gpus", "-1 is not a whole number"),
+    (put("nodes", 0, "gpus", to=4096), "$.nodes[0].gpus", "4096 is more than 1024 on one node"),
+    (drop("nodes", 0, "gpu_model"), "$.nodes[0].gpu_model", "missing"),
+    (
+        put("nodes", 0, "state", to="broken"),
+        "$.nodes[0].state",
+        '"broken" is not one of up, draining, suspect, down',
+    ),
+    (put("nodes", 0, "state", to=["up"]), "$.nodes[0].state", '["up"] is not one of'),
+    (put("nodes", 0, "cpus", to="64"), "$.nodes[0].cpus", '"64" is not a whole number'),
+    (put("nodes", 0, "memory_mb", to=-5), "$.nodes[0].memory_mb", "-5 is not a whole number"),
+    (put("nodes", 0, "gpu_memory_mb", to=True), "$.nodes[0].gpu_memory_mb", "true is not a whole number"),
+    (put("nodes", 1, "interconnect", to=4), "$.nodes[1].interconnect", "4 is not a text"),
+    (put("nodes", 1, "pool", to=[]), "$.nodes[1].pool", "[] is not a text"),
+    (put("reserve", to=3), "$.reserve", "3 is not an object"),
+    (put("reserve", "gpu-a", to="1"), "$.reserve.gpu-a", f'"1" {_GPUS}'),
+    (put("groups", 1, "parent", to="nobody"), "$.groups[1].parent", '"nobody" is no group; there is "area", "part"'),
+    (put("groups", 0, "parent", to="part"), "$.groups[0].parent", '"area" is above itself'),
+    (put("groups", 0, "parent", to="area"), "$.groups[0].parent", '"area" is above itself'),
+    (put("groups", 0, "guaranteed", to=[3]), "$.groups[0].guaranteed", "[3] is not an object"),
+    (put("groups", 0, "weight", to=-1), "$.groups[0].weight", "-1 is not a number from 0"),
+    (put("projects", 0, "group", to="q1"), "$.projects[0].group", '"q1" is no group'),
+    (put("projects", 0, "group", to=5), "$.projects[0].group", "5 is not a text"),
+    (put("projects", 1, "name", to="q0"), "$.projects[1].name", '"q0" is there twice'),
+    (put("projects", 0, "guaranteed", "gpu-a", to=-1), "$.projects[0].guaranteed.gpu-a", f"-1 {_GPUS}"),
+    (put("projects", 0, "limit", "gpu-b", to=0.0005), "$.projects[0].limit.gpu-b", "0.0005 is not a number of GPUs"),
+    (put("projects", 0, "limit", "gpu-b", to=10**400), "$.projects[0].limit.gpu-b", _GPUS),
+    (put("projects", 0, "requested", to={"gpu-a": False}), "$.projects[0].requested.gpu-a", f"false {_GPUS}"),
+    (put("projects", 1, "weight", to="2"), "$.projects[1].weight", '"2" is not a number from 0'),
+    (put("projects", 1, "weight", to=1e-13), "$.projects[1].weight", "1E-13 is not a number from 0 with at most 12"),
+    (put("projects", 1, "rank", to=0.5), "$.projects[1].rank", "0.5 is not a whole number"),
+    (put("projects", 1, "created_order", to="1"), "$.projects[1].created_order", '"1" is not a whole number'),
+    (
+        put("projects", 1, "past_use", to="much"),
+        "$.projects[1].past_use",
+        '"much" is not a number from 0, or an obj',
+    ),
+    (put("projects", 1, "past_use", to=-0.1), "$.projects[1].past_use", "-0.1 is not a number from 0"),
+    (put("projects", 1, "past_use", "gpu-a", to=[]), "$.projects[1].past_use.gpu-a", "[] is not a number from 0"),
+    (put("jobs", 0, "id", to="p0"), "$.jobs[2].id", '"p0" is there twice'),
+    (drop("jobs", 0, "id"), "$.jobs[0].id", "missing"),
+    (put("jobs", 0, "project", to="q9"), "$.jobs[0].project", '"q9" is not among "q0", "q1"'),
+    (put("jobs", 0, "project", to="area"), "$.jobs[0].project", '"area" is not among "q0", "q1"'),
+    (drop("jobs", 2, "gpus"), "$.jobs[2].gpus", "missing"),
     (_job(gpus=1.5), "$.jobs[3].gpus", "1.5 on 1 node(s) is not part of a GPU, or a number of whole GPUs"),
     (_job(gpus=3, nodes_exact=2), "$.jobs[3].gpus", "3 on 2 node(s) is not part of a GPU"),
     (_job(gpus=0.001, nodes_exact=2), "$.jobs[3].gpus", "0.001 on 2 node(s) is not part"),
@@ -134,18 +120,18 @@ FAULTS: list[tuple[Change, str, str]] = [
         "$.jobs[3].placement",
         '{"n0": 2} is not 1 GPU(s) on each of 2 nodes',
     ),
-    (_set("windows", 0, "end", to=100), "$.windows[0].end", "100 is before the start, 200"),
-    (_drop("windows", 0, "start"), "$.windows[0].start", "missing"),
-    (_set("windows", 0, "project", to="area"), "$.windows[0].project", '"area" is not among'),
-    (_drop("windows", 0, "gpu_model"), "$.windows[0].gpu_model", "missing"),
-    (_set("earmarks", 0, "job", to="p9"), "$.earmarks[0].job", '"p9" is not among "p0", "r0", "s0"'),
-    (_set("earmarks", 0, "node", to="n9"), "$.earmarks[0].node", '"n9" is not among "n0", "n1"'),
-    (_drop("earmarks", 0, "gpus"), "$.earmarks[0].gpus", "missing"),
-    (_set("policy", to=[]), "$.policy", "[] is not an object"),
-    (_set("policy", "starvation_after_s", to=-1), "$.policy.starvation_after_s", "-1 is less than 0 seconds"),
-    (_set("policy", "interruptions_per_day", to=2.5), "$.policy.interruptions_per_day", "2.5 is not a whole number"),
-    (_set("usage_sensitivity", to="k"), "$.usage_sensitivity", '"k" is not a number from 0'),
-    (_set("now", to="today"), "$.now", '"today" is not a number of seconds'),
+    (put("windows", 0, "end", to=100), "$.windows[0].end", "100 is before the start, 200"),
+    (drop("windows", 0, "start"), "$.windows[0].start", "missing"),
+    (put("windows", 0, "project", to="area"), "$.windows[0].project", '"area" is not among'),
+    (drop("windows", 0, "gpu_model"), "$.windows[0].gpu_model", "missing"),
+    (put("earmarks", 0, "job", to="p9"), "$.earmarks[0].job", '"p9" is not among "p0", "r0", "s0"'),
+    (put("earmarks", 0, "node", to="n9"), "$.earmarks[0].node", '"n9" is not among "n0", "n1"'),
+    (drop("earmarks", 0, "gpus"), "$.earmarks[0].gpus", "missing"),
+    (put("policy", to=[]), "$.policy", "[] is not an object"),
+    (put("policy", "starvation_after_s", to=-1), "$.policy.starvation_after_s", "-1 is less than 0 seconds"),
+    (put("policy", "interruptions_per_day", to=2.5), "$.policy.interruptions_per_day", "2.5 is not a whole number"),
+    (put("usage_sensitivity", to="k"), "$.usage_sensitivity", '"k" is not a number from 0'),
+    (put("now", to="today"), "$.now", '"today" is not a number of seconds'),
 ]
 
 

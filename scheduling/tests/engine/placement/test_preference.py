@@ -18,7 +18,7 @@ USUAL = Mix.of([Ask(470, cpus=2)] * 3 + [Ask(810, cpus=2)] * 3 + [Ask(1000, cpus
 
 def names(room: Room, preference: Preference, ask: Ask, count: int = 1, project: int = 0) -> list[str]:
     rows = np.flatnonzero(room.fits(ask, project))
-    return [room.nodes[row].name for row in preference.best(room, ask, project, rows, count)]
+    return [room.nodes[row].name for row in preference.best(room, ask, rows, count)]
 
 
 def occupy(room: Room, name: str, *millis: int) -> None:
@@ -68,7 +68,7 @@ def test_looks_past_the_fullest_node_that_fits() -> None:
     occupy(room, "n1", 350)
     rows = np.flatnonzero(room.fits(Ask(470), 0))
     assert names(room, Preference(), Ask(470)) == ["n1"]
-    assert [room.nodes[row].name for row in Preference(mix).order(room, Ask(470), 0, rows)] == ["n2", "n1"]
+    assert [room.nodes[row].name for row in Preference(mix).order(room, Ask(470), rows)] == ["n2", "n1"]
 
 
 def test_small_jobs_leave_whole_nodes_to_whole_node_jobs() -> None:
@@ -172,16 +172,16 @@ def test_neither_memory_nor_the_order_of_nodes_changes_an_answer(
 ) -> None:
     used = Preference(mix)
     first = a_room(machines, coming[:3], random.Random(seed))
-    used.order(first, Ask(300), 0, np.flatnonzero(first.fits(Ask(300), 0)))
+    used.order(first, Ask(300), np.flatnonzero(first.fits(Ask(300), 0)))
     room = a_room(machines, coming, random.Random(seed))
     rows = np.flatnonzero(room.fits(ask, 0))
-    fresh = Preference(mix).order(room, ask, 0, rows)
-    assert used.order(room, ask, 0, rows).tolist() == fresh.tolist()
+    fresh = Preference(mix).order(room, ask, rows)
+    assert used.order(room, ask, rows).tolist() == fresh.tolist()
     again = a_room(machines[::-1], coming, random.Random(seed))
-    assert used.order(again, ask, 0, rows).tolist() == fresh.tolist()
+    assert used.order(again, ask, rows).tolist() == fresh.tolist()
     assert sorted(fresh.tolist()) == rows.tolist()
     every = np.arange(len(room.nodes))
-    assert sorted(used.order(room, ask, 0, every).tolist()) == every.tolist()
+    assert sorted(used.order(room, ask, every).tolist()) == every.tolist()
 
 
 @settings(max_examples=60, deadline=None)
@@ -191,19 +191,19 @@ def test_the_best_are_distinct_nodes_that_fit(
 ) -> None:
     room, preference = a_room(machines, coming, random.Random(seed)), Preference(mix)
     rows = np.flatnonzero(room.fits(ask, 0))
-    best = preference.best(room, ask, 0, rows, count)
+    best = preference.best(room, ask, rows, count)
     hosts = room.host[best].tolist()
     assert len(hosts) == len(set(hosts)) == min(count, len(set(room.host[rows].tolist())))
     assert set(best.tolist()) <= set(rows.tolist())
     if count == 1:
-        assert best.tolist() == preference.order(room, ask, 0, rows)[:1].tolist()
+        assert best.tolist() == preference.order(room, ask, rows)[:1].tolist()
 
 
 def test_more_states_than_are_looked_at_closely() -> None:
     """The others come after, by what is left over."""
     room = Room([node(number, T4, T4, cpus=200 - number) for number in range(CLOSEST + 5)])
     rows = np.flatnonzero(room.fits(Ask(1000), 0))
-    order = Preference(USUAL).order(room, Ask(1000), 0, rows)
+    order = Preference(USUAL).order(room, Ask(1000), rows)
     assert sorted(order.tolist()) == rows.tolist()
     assert order[-5:].tolist() == rows[-5:].tolist()
 
