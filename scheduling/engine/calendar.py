@@ -5,7 +5,7 @@ What runs without a max runtime never ends here, so a plan that needs it is not 
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -95,23 +95,22 @@ class Calendar:
                     stay.end = end
             self.find_ends(spot)
 
-    def use_at(self, model: str, moment: float) -> dict[int, int]:
-        """Milli-GPU of the model by project, of what is still there after this moment (of all, at the present)."""
+    def use_at(self, model: str, moment: float, gone: Container[int] = ()) -> dict[int, int]:
+        """Milli-GPU of the model by project, of what is still there after this moment (of all, at the present), but
+        for the jobs that are ``gone``."""
         used: dict[int, int] = defaultdict(int)
-        for end, of_model, job in self._of_job.values():
-            if of_model == model and self._is_there(end, moment):
-                used[job.project] += job.ask.total_milli
+        for job in self._there(model, moment, gone):
+            used[job.project] += job.ask.total_milli
         return used
 
-    def left_at(self, model: str, moment: float) -> int:
+    def left_at(self, model: str, moment: float, gone: Container[int] = ()) -> int:
         """Milli-GPU of the model on nodes that take something new, without what is still there after this moment."""
-        there = [
-            job.id for end, of_model, job in self._of_job.values() if of_model == model and self._is_there(end, moment)
-        ]
-        return self.total(model) - sum(self._open[job] for job in there)
+        return self.total(model) - sum(self._open[job.id] for job in self._there(model, moment, gone))
 
-    def _is_there(self, end: float, moment: float) -> bool:
-        return end > moment or moment <= self._now
+    def _there(self, model: str, moment: float, gone: Container[int]) -> Iterator[Job]:
+        for end, of_model, job in self._of_job.values():
+            if of_model == model and job.id not in gone and (end > moment or moment <= self._now):
+                yield job
 
     def on_open_rows(self, job: Job) -> int:
         """Milli-GPU that a job which runs has on nodes that take something new."""

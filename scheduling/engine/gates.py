@@ -1,7 +1,7 @@
 """What quota, reserve and windows allow: each gate a job does not pass says by how much."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,9 +177,10 @@ class Windows:
             if window.end > now:
                 self._of_model[window.gpu_model].append(window)
 
-    def gate(self, job: Job, model: str, freed: int = 0) -> Gate | None:
-        """The windows of others that would lack GPUs because of the job before its end; at worst ``missing``."""
-        lacking = list(self._lacking(job, model, self._now, freed))
+    def gate(self, job: Job, model: str, gone: Container[int] = ()) -> Gate | None:
+        """The windows of others that would lack GPUs because of the job before its end; at worst ``missing``. Jobs
+        that are ``gone`` stop for it: what they had is free, and a holder's window is owed what its own had."""
+        lacking = list(self._lacking(job, model, self._now, gone))
         if not lacking:
             return None
         ids = sorted({window.id for _missing, windows in lacking for window in windows})
@@ -192,7 +193,9 @@ class Windows:
         ends = sorted({window.end for window in self._of_model.get(model, ()) if window.end > start})
         return next(at for at in (start, *ends) if not any(self._lacking(job, model, at)))
 
-    def _lacking(self, job: Job, model: str, start: float, freed: int = 0) -> Iterator[tuple[int, list[Window]]]:
+    def _lacking(
+        self, job: Job, model: str, start: float, gone: Container[int] = ()
+    ) -> Iterator[tuple[int, list[Window]]]:
         """Moments of a run from ``start`` at which windows of others would lack GPUs: how many, and which windows. It
         is worst when one begins: whose job ends later leaves as many GPUs free as are owed to it then."""
         windows = self._of_model.get(model)
@@ -201,7 +204,7 @@ class Windows:
         end = self._calendar.end_of(job, start)
         for moment in sorted({max(start, window.start) for window in windows if window.start < end}):
             held = [window for window in windows if self._is_held(window, job, moment)]
-            missing = self._missing(job, model, moment, held) - (freed if moment <= self._now else 0)
+            missing = self._missing(job, model, moment, held, gone)
             if held and missing > 0:
                 yield missing, held
 
@@ -209,10 +212,10 @@ class Windows:
     def _is_held(window: Window, job: Job, moment: float) -> bool:
         return window.start <= moment < window.end and window.project != job.project
 
-    def _missing(self, job: Job, model: str, moment: float, windows: Iterable[Window]) -> int:
+    def _missing(self, job: Job, model: str, moment: float, windows: Iterable[Window], gone: Container[int]) -> int:
         held: dict[int, int] = defaultdict(int)
         for window in windows:
             held[window.project] += window.milli
-        used = self._calendar.use_at(model, moment)
+        used = self._calendar.use_at(model, moment, gone)
         owed = sum(max(0, milli - used.get(project, 0)) for project, milli in held.items())
-        return owed + job.ask.total_milli - self._calendar.left_at(model, moment) if owed else 0
+        return owed + job.ask.total_milli - self._calendar.left_at(model, moment, gone) if owed else 0

@@ -21,12 +21,14 @@ class Gone:
     cpus: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     memory_bytes: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     total: int = 0
+    jobs: set[int] = field(default_factory=set)
 
     def of(self, party: Party) -> int:
         return self.milli[party.index]
 
     def add(self, chain: Sequence[Party], job: Job, sign: int = 1) -> None:
         self.total += sign * job.ask.total_milli
+        (self.jobs.add if sign > 0 else self.jobs.remove)(job.id)
         self.cpus[chain[0].index] += sign * job.ask.cpus * job.ask.nodes
         self.memory_bytes[chain[0].index] += sign * job.ask.memory_bytes * job.ask.nodes
         for party in chain:
@@ -86,7 +88,7 @@ class Rules(ABC):
             and gone.cpus[self.chain[0].index] >= self._cpus
             and gone.memory_bytes[self.chain[0].index] >= self._memory_bytes
             and board.reserve.is_kept(job, self.model, gone.total)
-            and board.windows.gate(job, self.model, gone.total) is None
+            and board.windows.gate(job, self.model, gone.jobs) is None
         )
 
     def has_protection(self) -> bool:
