@@ -45,6 +45,8 @@ def why(job: Job, now: datetime) -> Why:
     except (KeyError, TypeError, ValueError, AttributeError):
         # Kept by another version of the scheduler: its own sentence is true all the same.
         texts, opens = [job.reason], []
+    # What a project and its area lack alike opens both.
+    opens = list(dict.fromkeys(opens))
     if len(opens) > 1:
         opens.insert(0, _("All of this has to come true:"))
     return Why(" ".join(texts), " ".join(opens), _expected(job, needs, now), texts[0] if texts else "")

@@ -127,6 +127,16 @@ def test_what_it_cannot_read_is_said_in_the_engines_words(needs: dict[str, Any])
     assert why(waiting("limit", needs), NOW).text == "The engine's own sentence."
 
 
+def test_what_opens_project_and_area_alike_is_said_once() -> None:
+    lacking = {"kind": "guarantee", **GATE, "used": 0}
+    needs = {**ASKED, "gates": [lacking, {**lacking, "level": "group"}]}
+    said = why(waiting("guarantee", needs), NOW)
+    assert "the project is guaranteed" in said.text
+    assert "the area Vision is guaranteed" in said.text
+    assert said.opens.count("It starts when") == 1
+    assert "All of this" not in said.opens
+
+
 @override_settings(ORGANISATION_TIME_ZONE="Asia/Shanghai")
 def test_the_expected_time_is_the_organisations() -> None:
     needs = gates("limit", **GATE)
