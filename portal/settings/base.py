@@ -1,6 +1,6 @@
 """What is the same in every installation."""
 
-from datetime import timedelta
+from datetime import time, timedelta
 from typing import Any
 
 from kombu import Queue
@@ -86,6 +86,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "portal.navigation.frame",
                 "accounts.announcements.frame",
+                "accounts.notifications.unread.frame",
             ],
         },
     },
@@ -265,6 +266,12 @@ CELERY_BEAT_SCHEDULE = BEAT_SCHEDULE
 
 EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 DEFAULT_FROM_EMAIL = env.str("SLUICE_MAIL_FROM", default="sluice@localhost")
+EMAIL_TIMEOUT = 20
+# When the daily digest of notifications leaves, in the organisation's zone.
+DIGEST_TIME = time.fromisoformat(env.str("SLUICE_DIGEST_TIME", default="07:00"))
+# The organisation's chat: an address that takes {"text": …}, and the groups of notifications that are told there.
+CHAT_WEBHOOK = env.str("SLUICE_CHAT_WEBHOOK", default="").strip()
+CHAT_GROUPS = env.list("SLUICE_CHAT_GROUPS", default=["monitoring"])
 BASE_URL = env.str("SLUICE_BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 
