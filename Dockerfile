@@ -18,6 +18,7 @@ COPY --from=packages /venv /venv
 COPY --from=front /app/node_modules ./node_modules
 COPY manage.py ./
 COPY accounts ./accounts
+COPY approvals ./approvals
 COPY agent ./agent
 COPY inventory ./inventory
 COPY kernel ./kernel

@@ -1,7 +1,7 @@
 """One unit of work: the outermost service's transaction, and the one place where rows are locked.
 
-Order: person → role grant → announcement → approval → review round → research area → import → project → pool →
-GPU-model capacity → quota → job → node, each by id.
+Order: person → role grant → announcement → delegation → approval → review round → research area → import → project →
+pool → GPU-model capacity → quota → job → node, each by id.
 A model states its place with ``lock_rank``. A unit locks once; what is consumed is locked, not what is freed.
 """
 
@@ -26,6 +26,7 @@ class LockRank(IntEnum):
     PERSON = 1
     ROLE_GRANT = 2
     ANNOUNCEMENT = 3
+    DELEGATION = 5
     APPROVAL = 10
     REVIEW_ROUND = 20
     RESEARCH_AREA = 25

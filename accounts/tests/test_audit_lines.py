@@ -14,7 +14,7 @@ from accounts.tests.factories import person
 from kernel import audit
 from kernel.models import AuditEntry
 
-ROOMS = ("accounts", "inventory", "projects", "quotas", "scheduling", "portal")
+ROOMS = ("accounts", "approvals", "inventory", "projects", "quotas", "scheduling", "portal")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import time
 from agent.tests.agent_process import ROOT
 
 BLOCKED = (
-    "django", "rest_framework", "kernel", "accounts", "inventory", "projects", "quotas", "scheduling",
+    "django", "rest_framework", "kernel", "accounts", "approvals", "inventory", "projects", "quotas", "scheduling",
     "monitoring", "portal",
 )  # fmt: skip
 WITHOUT = f"""

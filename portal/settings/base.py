@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     # Our rooms, lowest first.
     "kernel",
     "accounts",
+    "approvals",
     "inventory",
     "projects",
     "quotas",
@@ -235,6 +236,7 @@ SPECTACULAR_SETTINGS = {
         "NodeSourceEnum": "inventory.models.Source",
         "EnrolmentTokenStateEnum": ["open", "used", "revoked", "expired"],
         "ClaimKindEnum": "quotas.models.ClaimKind",
+        "ApprovalStateEnum": "approvals.states.ApprovalState",
     },
 }
 

@@ -9,7 +9,7 @@ from portal.catalogue import catalogue
 from portal.catalogue.extract import extract
 
 LOCALES = ("zh_Hans",)
-ROOMS = ("kernel", "accounts", "inventory", "projects", "quotas", "scheduling", "monitoring", "portal")
+ROOMS = ("kernel", "accounts", "approvals", "inventory", "projects", "quotas", "scheduling", "monitoring", "portal")
 
 
 class Command(BaseCommand):

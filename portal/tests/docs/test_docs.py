@@ -13,7 +13,7 @@ from portal.tests.api.document import operations
 
 ROOT = Path(settings.BASE_DIR)
 DOCS = ROOT / "docs"
-ROOMS = ("kernel", "accounts", "inventory", "projects", "quotas", "scheduling", "monitoring", "portal")
+ROOMS = ("kernel", "accounts", "approvals", "inventory", "projects", "quotas", "scheduling", "monitoring", "portal")
 READ = re.compile(r"""["'](SLUICE_[A-Z0-9_]*[A-Z0-9])["']""")
 NOT_READ = {
     "SLUICE_INSTANCE_MARK": "marks the supervisor's own processes, for itself",

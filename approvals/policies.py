@@ -1,0 +1,56 @@
+"""Who may see an approval and its private notes, and who may change the rules. Who decides is in ``deciders``."""
+
+from django.db.models import Q, QuerySet
+
+from accounts.models import Person, Role
+from accounts.policies import has_role, organisation_roles, require_role
+from approvals.deciders import live_delegations
+from approvals.kinds import kinds
+from approvals.models import Approval
+from approvals.states import ApprovalState
+from kernel import clock
+
+SEES_ALL = frozenset({Role.DIRECTOR, Role.ADMIN, Role.AUDITOR})
+
+
+def visible_to(person: object) -> QuerySet[Approval]:
+    """The approvals whose existence this person may know of. Every query of a screen starts here.
+
+    Organisation roles see all; others what they asked, what is of a project they are on, what they decided, and what
+    they may have to decide: named for it, or standing in for somebody.
+    """
+    if not isinstance(person, Person) or not person.is_active:
+        return Approval.objects.none()
+    if has_role(person, *SEES_ALL):
+        return Approval.objects.all()
+    seen = Q(requester=person) | Q(votes__person=person)
+    for kind in kinds():
+        seen |= Q(kind=kind.name, project_id__in=kind.visible_projects(person))
+    return Approval.objects.filter(pk__in=Approval.objects.filter(seen | _to_decide(person)).values("pk"))
+
+
+def _to_decide(person: Person) -> Q:
+    """What is at a step that is this person's by name or through somebody they stand in for."""
+    waits = Q(state=ApprovalState.WAITING, steps__started_at__isnull=False, steps__passed_at__isnull=True)
+    named = waits & Q(steps__people__contains=[person.pk])
+    for row in live_delegations(clock.now()).filter(stand_in=person).select_related("principal"):
+        of_principal = Q(steps__people__contains=[row.principal_id])
+        if roles := sorted(organisation_roles(row.principal)):
+            of_principal |= Q(steps__roles__overlap=roles)
+            of_principal |= Q(steps__escalated_at__isnull=False, steps__escalate_to__overlap=roles)
+        named |= waits & of_principal & (Q() if row.approval_id is None else Q(pk=row.approval_id))
+    return named
+
+
+def sees_private_notes(person: object) -> bool:
+    """Private notes are for those who decide for the organisation, and who audits it. Not for who asked, whatever
+    else they are: a page asks with the approval at hand."""
+    return has_role(person, *SEES_ALL)
+
+
+def require_policy_reader(person: object) -> Person:
+    return require_role(person, *SEES_ALL)
+
+
+def require_policy_editor(person: object) -> Person:
+    return require_role(person, Role.ADMIN)

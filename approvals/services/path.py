@@ -1,0 +1,80 @@
+"""The steps of one round: laid down from a rule, begun one after the other."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from approvals import telling
+from approvals.deciders import current_steps, deciders, people_now, still_counts
+from approvals.models import Answer, Approval, Step
+from approvals.rules import StepRule
+from kernel import clock
+
+
+def lay(approval: Approval, rules: Sequence[StepRule], *, after: int = 0) -> None:
+    """Append these steps to the round, numbered from ``after``."""
+    Step.objects.bulk_create(
+        Step(
+            approval=approval,
+            round=approval.round,
+            number=after + index,
+            roles=list(rule.roles),
+            people=list(rule.people),
+            answer_hours=rule.answer_hours,
+            escalate_to=list(rule.escalate_to),
+        )
+        for index, rule in enumerate(rules)
+    )
+
+
+def begin_next(approval: Approval) -> bool:
+    """Begin the first step of the round that is not through, and tell who may decide it. False: all are through.
+
+    ``due_at`` of the approval becomes the step's; the caller saves it.
+    """
+    step = approval.steps.filter(round=approval.round, passed_at__isnull=True).order_by("number").first()
+    if step is None:
+        approval.due_at = None
+        return False
+    if step.started_at is None:
+        step.started_at = clock.now()
+        step.due_at = step.started_at + timedelta(hours=step.answer_hours)
+        step.save(update_fields=["started_at", "due_at"])
+    approval.due_at = step.due_at
+    tell(approval, step)
+    return True
+
+
+def tell(approval: Approval, step: Step) -> None:
+    """Whoever may decide the step hears of it; where nobody can, its ``escalate_to`` may at once, or admins hear."""
+    rows = {approval.pk: (approval, step)}
+    found = deciders([approval], {approval.pk: step})
+    if not found[approval.pk] and step.escalate_to and step.escalated_at is None:
+        step.escalated_at = clock.now()
+        step.save(update_fields=["escalated_at"])
+        found = deciders([approval], {approval.pk: step})
+    if found[approval.pk]:
+        telling.tell_deciders(found, rows)
+    else:
+        telling.tell_unroutable(rows.values())
+
+
+def lapse_what_no_longer_counts(approval: Approval, reason: str) -> bool:
+    """Votes whose givers could not give them now lapse, and their steps wait again. Whether there were any.
+
+    What was carried out already is never touched: call it for an approval that is open.
+    """
+    people, now = people_now(), clock.now()
+    votes = approval.votes.filter(round=approval.round, lapsed_at__isnull=True, answer=Answer.APPROVE)
+    void = [vote for vote in votes.select_related("step") if not still_counts(vote, vote.step, people)]
+    for vote in void:
+        vote.lapsed_at, vote.lapse_reason = now, reason
+        vote.save(update_fields=["lapsed_at", "lapse_reason"])
+    if void:
+        first = min(vote.step.number for vote in void)
+        waiting = current_steps([approval]).get(approval.pk)
+        if waiting is not None and waiting.number > first:
+            approval.steps.filter(pk=waiting.pk).update(started_at=None, due_at=None)
+        approval.steps.filter(pk__in=[vote.step_id for vote in void]).update(
+            passed_at=None, started_at=None, due_at=None, reminded_at=None, escalated_at=None
+        )
+    return bool(void)

@@ -1,0 +1,81 @@
+"""A room hands in what is to be decided, and takes it back. Called in the room's unit, under the subject's lock."""
+
+from accounts.models import Person
+from approvals import telling
+from approvals.deciders import current_steps, deciders
+from approvals.errors import AlreadyOpen
+from approvals.kinds import Act, Case, Locked, kind_named
+from approvals.models import Answer, Approval, plain
+from approvals.rules import choose
+from approvals.services.path import begin_next, lay
+from approvals.services.policy import policy_in_force
+from approvals.states import OPEN
+from kernel import audit, clock
+from kernel.states import transition
+
+
+def approval_submit(*, actor: Person, case: Case, existing: Approval | None, locked: Locked) -> Approval:
+    """Ask for a decision; where the policy says so, it is granted at once by the portal itself.
+
+    ``existing``: the locked approval that was asked back, None for a first submission. ``locked``: what
+    ``Kind.locks`` names for an approval, for it may be carried out here. Raises ``AlreadyOpen``,
+    ``IllegalTransition``, and whatever carrying it out raises.
+    """
+    policy = policy_in_force(case.kind)
+    rule = choose(policy.parsed, case.measures)
+    now = clock.now()
+    if existing is None:
+        if open_approval_id(case.kind, case.subject_id) is not None:
+            raise AlreadyOpen
+        approval = Approval(kind=case.kind, subject_id=case.subject_id, requested_at=now)
+    else:
+        approval = existing
+        approval.round += 1
+        approval.version += 1
+    _fill(approval, actor, case)
+    approval.policy, approval.rule, approval.submitted_at = policy, rule.name, now
+    approval.changes = {}
+    approval.save()
+    if existing is not None:
+        transition(approval, "submit", actor=actor)
+    audit.record("approval.submitted", actor=actor, subject=approval, after=plain(approval))
+    if rule.steps:
+        lay(approval, rule.steps)
+        begin_next(approval)
+        approval.save(update_fields=["due_at"])
+    else:
+        _grant(approval, locked)
+    return approval
+
+
+def approval_withdraw(*, actor: Person | None, approval: Approval, reason: str = "") -> None:
+    """Take back what was not decided yet. ``approval`` is locked by the caller. Raises ``IllegalTransition``."""
+    Approval.machine.target(approval.state, "withdraw")
+    steps = current_steps([approval])
+    could = [row.person_id for row in deciders([approval], steps)[approval.pk]]
+    approval.version += 1
+    approval.due_at, approval.decided_at = None, clock.now()
+    transition(approval, "withdraw", actor=actor, reason=reason, fields=("version", "due_at", "decided_at"))
+    audit.record("approval.withdrawn", actor=actor, subject=approval, after=plain(approval))
+    telling.tell_withdrawn(approval, actor, could)
+
+
+def open_approval_id(kind: str, subject_id: int) -> int | None:
+    """The approval about this that is not decided, to be locked with what else a unit locks."""
+    rows = Approval.objects.filter(kind=kind, subject_id=subject_id, state__in=OPEN)
+    return rows.values_list("pk", flat=True).first()
+
+
+def _fill(approval: Approval, actor: Person, case: Case) -> None:
+    approval.project_id, approval.title, approval.requester = case.project_id, case.title[:200], actor
+    approval.content, approval.measures, approval.summary = case.content, case.measures.plain(), dict(case.summary)
+    approval.is_automatic, approval.due_at, approval.decided_at = False, None, None
+
+
+def _grant(approval: Approval, locked: Locked) -> None:
+    kind = kind_named(approval.kind)
+    approval.is_automatic, approval.decided_at = True, clock.now()
+    kind.carry_out(Act(approval, None, Answer.APPROVE), locked)
+    transition(approval, "approve", actor=None, fields=("is_automatic", "decided_at"))
+    audit.record("approval.approved", actor=None, subject=approval, after={**plain(approval), "is_automatic": True})
+    telling.tell_answer(approval, Answer.APPROVE, None, "")

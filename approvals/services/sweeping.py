@@ -1,0 +1,76 @@
+"""What time does to approvals: reminders, other people who may decide, and whom it falls to now."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import structlog
+
+from approvals import telling
+from approvals.deciders import current_steps, deciders
+from approvals.models import Approval, Step
+from approvals.states import ApprovalState
+from kernel import clock
+from kernel.unit import unit_of_work
+
+_log = structlog.get_logger(__name__)
+
+
+def sweep() -> int:
+    """Remind who has not answered in time, let others decide after as long again, and tell whom it falls to.
+
+    Running it twice tells nobody twice; a run that was missed is caught up by the next. Returns how many approvals
+    were looked at. A constant number of statements; only if something fails is each approval taken alone, so that
+    the one that fails does not keep the others.
+    """
+    waiting = Approval.objects.filter(state=ApprovalState.WAITING).select_related("requester").order_by("pk")
+    rows = list(waiting)
+    try:
+        with unit_of_work():
+            _look_at(rows)
+    except Exception:  # noqa: BLE001 - the edge of the run: taken one by one then
+        _log.exception("approvals_sweep_failed")
+        for row in rows:
+            _alone(row)
+    return len(rows)
+
+
+def _alone(row: Approval) -> None:
+    try:
+        with unit_of_work():
+            _look_at([row])
+    except Exception:  # noqa: BLE001 - the edge of one approval
+        _log.exception("approval_sweep_failed", approval=row.pk)
+
+
+def _look_at(rows: Sequence[Approval]) -> None:
+    now = clock.now()
+    steps = current_steps(rows)
+    pairs = {row.pk: (row, steps[row.pk]) for row in rows if row.pk in steps}
+    late = [step for _row, step in pairs.values() if step.due_at is not None and step.due_at <= now]
+    reminded = _mark("reminded_at", [step for step in late if step.reminded_at is None], now)
+    stuck_before = deciders(rows, steps)
+    overdue = [step for step in late if _is_long_overdue(step, now) or not stuck_before[step.approval_id]]
+    stuck = [step for pk, (_row, step) in pairs.items() if not stuck_before[pk] and step not in overdue]
+    open_up = [step for step in (*overdue, *stuck) if step.escalate_to and step.escalated_at is None]
+    escalated = _mark("escalated_at", open_up, now)
+    found = deciders(rows, steps) if escalated else stuck_before
+    telling.tell_deciders({pk: found[pk] for pk in pairs}, pairs)
+    told = {step.approval_id for step in (*reminded, *escalated)}
+    telling.tell_overdue({pk: found[pk] for pk in told}, pairs)
+    telling.tell_unroutable([pair for pk, pair in pairs.items() if not found[pk]])
+
+
+def _is_long_overdue(step: Step, now: datetime) -> bool:
+    """Nobody answered for twice the time they had."""
+    return step.due_at is not None and step.due_at + timedelta(hours=step.answer_hours) <= now
+
+
+def _mark(field: str, steps: Sequence[Step], now: datetime) -> list[Step]:
+    """Write the instant where none is yet; of two runs at once each step is marked by one."""
+    if not steps:
+        return []
+    rows = Step.objects.filter(pk__in=[step.pk for step in steps], passed_at__isnull=True, **{f"{field}__isnull": True})
+    rows.update(**{field: now})
+    for step in steps:
+        setattr(step, field, now)
+    return list(steps)

@@ -1,0 +1,176 @@
+"""Who is told what about an approval. Everything goes through the ledger of notices, so that nobody is told twice."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Person, Role, RoleGrant
+from accounts.notifications import Told, Topic, Urgency, notify, notify_many
+from approvals.deciders import Decider
+from approvals.kinds import Kind, kind_named
+from approvals.models import Answer, Approval, Comment, Delegation, Step
+
+GROUP = "approvals"
+TOPICS = (
+    Topic(
+        name="approvals.waiting",
+        title=_("Decide: %(title)s"),
+        text=_("%(requester)s asked. It waits for you or one of the others who may decide; answer by %(due_at)s."),
+        urgency=Urgency.BLOCKS,
+        group=GROUP,
+    ),
+    Topic(
+        name="approvals.overdue",
+        title=_("Answer overdue: %(title)s"),
+        text=_("%(requester)s has waited since %(submitted_at)s; an answer was due by %(due_at)s."),
+        urgency=Urgency.BLOCKS,
+        group=GROUP,
+    ),
+    Topic(
+        name="approvals.unroutable",
+        title=_("Nobody can decide: %(title)s"),
+        text=_("Everybody who could is on the project's side, deactivated or has voted. Give somebody the role."),
+        urgency=Urgency.BLOCKS,
+        group=GROUP,
+    ),
+    Topic(
+        name="approvals.approved",
+        title=_("Approved: %(title)s"),
+        text=_("Decided by %(person)s. %(comment)s"),
+        urgency=Urgency.NEWS,
+        group=GROUP,
+    ),
+    Topic(
+        name="approvals.rejected",
+        title=_("Refused: %(title)s"),
+        text=_("%(person)s: %(comment)s"),
+        urgency=Urgency.BLOCKS,
+        group=GROUP,
+    ),
+    Topic(
+        name="approvals.returned",
+        title=_("A question before it is decided: %(title)s"),
+        text=_("%(person)s: %(comment)s"),
+        urgency=Urgency.BLOCKS,
+        group=GROUP,
+    ),
+    Topic(
+        name="approvals.withdrawn",
+        title=_("Withdrawn: %(title)s"),
+        text=_("%(person)s no longer asks for it."),
+        urgency=Urgency.NEWS,
+        group=GROUP,
+    ),
+    Topic(
+        name="approvals.commented",
+        title=_("Comment on: %(title)s"),
+        text=_("%(person)s: %(comment)s"),
+        urgency=Urgency.NEWS,
+        group=GROUP,
+    ),
+    Topic(
+        name="approvals.stand_in",
+        title=_("You stand in for %(person)s"),
+        text=_("From %(starts_at)s until %(ends_at)s you may decide what %(person)s may."),
+        urgency=Urgency.BLOCKS,
+        group=GROUP,
+    ),
+    Topic(
+        name="approvals.handed_on",
+        title=_("Handed to you: %(title)s"),
+        text=_("%(person)s asks you to decide instead. %(comment)s"),
+        urgency=Urgency.BLOCKS,
+        group=GROUP,
+    ),
+)
+_ENDED = {
+    Answer.APPROVE: "approvals.approved",
+    Answer.REJECT: "approvals.rejected",
+    Answer.RETURN: "approvals.returned",
+}
+
+
+def address(approval: Approval) -> str:
+    """The decision page."""
+    return reverse("approval", args=[approval.pk])
+
+
+def tell_deciders(found: Mapping[int, Sequence[Decider]], rows: Mapping[int, tuple[Approval, Step]]) -> None:
+    """Whoever may decide now hears of it once for each step, also those to whom it fell later."""
+    notify_many([_told("approvals.waiting", *rows[pk], people) for pk, people in found.items() if people])
+
+
+def tell_overdue(found: Mapping[int, Sequence[Decider]], rows: Mapping[int, tuple[Approval, Step]]) -> None:
+    """Those who may decide, once when the answer is due and once when others may decide too."""
+    notify_many([_told("approvals.overdue", *rows[pk], people) for pk, people in found.items() if people])
+
+
+def tell_unroutable(approvals: Iterable[tuple[Approval, Step]]) -> None:
+    """The admins, once for each step that nobody can decide."""
+    stuck = list(approvals)
+    if not stuck:
+        return
+    admins = RoleGrant.objects.filter(role=Role.ADMIN, revoked_at__isnull=True).values_list("person_id", flat=True)
+    there = [Decider(person) for person in admins]
+    notify_many([_told("approvals.unroutable", approval, step, there) for approval, step in stuck])
+
+
+def tell_answer(approval: Approval, answer: Answer, by: Person | None, comment: str) -> None:
+    """Who asked, and whom the room names; never the one who decided."""
+    kind: Kind = kind_named(approval.kind)
+    to = ({approval.requester_id} | set(kind.told(approval))) - ({by.pk} if by else set())
+    words = {"title": approval.title, "person": str(by) if by else str(_("the policy")), "comment": comment}
+    url = kind.address(approval)
+    once = f"approval:{approval.pk}:{approval.version}:{answer}"
+    notify(topic=_ENDED[answer], to=to, subject=approval, words=words, url=url, once=once)
+
+
+def tell_withdrawn(approval: Approval, by: Person | None, to: Iterable[int]) -> None:
+    """Those who could have decided."""
+    words = {"title": approval.title, "person": str(by) if by else str(_("The portal"))}
+    once = f"approval:{approval.pk}:{approval.version}:withdrawn"
+    others = set(to) - ({by.pk} if by else set())
+    notify(topic="approvals.withdrawn", to=others, subject=approval, words=words, url=address(approval), once=once)
+
+
+def tell_comment(comment: Comment, to: Iterable[int]) -> None:
+    """The others who take part."""
+    approval = comment.approval
+    words = {"title": approval.title, "person": str(comment.author), "comment": comment.text}
+    once = f"comment:{comment.pk}"
+    others = set(to) - {comment.author_id}
+    notify(topic="approvals.commented", to=others, subject=approval, words=words, url=address(approval), once=once)
+
+
+def tell_stand_in(row: Delegation, ends_at: datetime | None) -> None:
+    """Who stands in from now on or from a day to come."""
+    words = {
+        "person": str(row.principal),
+        "starts_at": row.starts_at.isoformat(),
+        "ends_at": ends_at.isoformat() if ends_at else "",
+    }
+    url = reverse("approvals:delegations")
+    to = [row.stand_in_id]
+    notify(topic="approvals.stand_in", to=to, subject=row, words=words, url=url, once=f"delegation:{row.pk}")
+
+
+def tell_handed_on(approval: Approval, by: Person, to: Person, comment: str) -> None:
+    """Who is asked to decide one approval instead."""
+    words = {"title": approval.title, "person": str(by), "comment": comment}
+    once = f"approval:{approval.pk}:{approval.round}:handed"
+    notify(topic="approvals.handed_on", to=[to.pk], subject=approval, words=words, url=address(approval), once=once)
+
+
+def _told(topic: str, approval: Approval, step: Step, people: Iterable[Decider]) -> Told:
+    words = {
+        "title": approval.title,
+        "requester": str(approval.requester),
+        "submitted_at": approval.submitted_at.isoformat(),
+        "due_at": step.due_at.isoformat() if step.due_at else "",
+    }
+    part = "escalated" if step.escalated_at else "due"
+    mark = f":{part}" if topic == "approvals.overdue" else ":stuck" if topic == "approvals.unroutable" else ""
+    once = f"approval:{approval.pk}:{step.round}:{step.number}{mark}"
+    return Told(topic, [row.person_id for row in people], approval, words, address(approval), once)
