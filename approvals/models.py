@@ -67,7 +67,7 @@ class Approval(models.Model):
     round = models.PositiveSmallIntegerField(default=1)
     """Raised each time it is submitted again: votes of an earlier round do not count."""
     content = models.CharField(max_length=200)
-    """Hash of what is asked, as the room computes it."""
+    """Hash of what is asked, as the room computed it when it was submitted or voted on last."""
     measures = models.JSONField(default=dict)
     summary = models.JSONField(default=dict)
     """What the room keeps of it for lists: plain values, as they were when it was submitted last."""

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+from django.utils.translation import gettext as _
+
 from approvals import telling
-from approvals.deciders import current_steps, deciders, people_now, still_counts
-from approvals.models import Answer, Approval, Step
+from approvals.deciders import People, current_steps, deciders, people_now, still_counts
+from approvals.models import Answer, Approval, Step, Vote
 from approvals.rules import StepRule
 from kernel import clock
 
@@ -58,23 +60,35 @@ def tell(approval: Approval, step: Step) -> None:
         telling.tell_unroutable(rows.values())
 
 
-def lapse_what_no_longer_counts(approval: Approval, reason: str) -> bool:
-    """Votes whose givers could not give them now lapse, and their steps wait again. Whether there were any.
+def lapse_what_no_longer_counts(approval: Approval) -> list[str]:
+    """Votes that could not be given now lapse, and their steps wait again; why, for each.
 
-    What was carried out already is never touched: call it for an approval that is open.
+    A vote counts while who gave it is active and holds the right it was given in, and for the content it was given
+    on. What was carried out already is never touched: call it for an approval that is open and locked.
     """
-    people, now = people_now(), clock.now()
+    people = people_now()
     votes = approval.votes.filter(round=approval.round, lapsed_at__isnull=True, answer=Answer.APPROVE)
-    void = [vote for vote in votes.select_related("step") if not still_counts(vote, vote.step, people)]
-    for vote in void:
-        vote.lapsed_at, vote.lapse_reason = now, reason
+    void = [
+        (vote, why)
+        for vote in votes.select_related("step", "person")
+        if (why := _why_void(vote, approval, people)) is not None
+    ]
+    for vote, why in void:
+        vote.lapsed_at, vote.lapse_reason = clock.now(), why
         vote.save(update_fields=["lapsed_at", "lapse_reason"])
     if void:
-        first = min(vote.step.number for vote in void)
-        waiting = current_steps([approval]).get(approval.pk)
-        if waiting is not None and waiting.number > first:
-            approval.steps.filter(pk=waiting.pk).update(started_at=None, due_at=None)
-        approval.steps.filter(pk__in=[vote.step_id for vote in void]).update(
+        first = min(vote.step.number for vote, _why in void)
+        again = {vote.step_id for vote, _why in void}
+        again |= {step.pk for step in current_steps([approval]).values() if step.number > first}
+        approval.steps.filter(pk__in=again).update(
             passed_at=None, started_at=None, due_at=None, reminded_at=None, escalated_at=None
         )
-    return bool(void)
+    return [why for _vote, why in void]
+
+
+def _why_void(vote: Vote, approval: Approval, people: People) -> str | None:
+    if vote.content != approval.content:
+        return _("What is asked has changed since %(person)s approved it.") % {"person": vote.person}
+    if not still_counts(vote, vote.step, people):
+        return _("%(person)s is no longer active or no longer holds the role.") % {"person": vote.person}
+    return None

@@ -71,11 +71,11 @@ def approval_vote(*, actor: Person | None, approval_id: int, ballot: Ballot) -> 
         approval: Approval = locked[Approval][approval_id]
         step = _step_open_to(approval, ballot)
         decider = _decider(approval, step, someone)
-        content = _same_content(approval, kind, ballot, locked)
+        approval.content = _same_content(approval, kind, ballot, locked)
         changes = kind.checked_changes(approval, ballot.changes) if ballot.changes else dict(approval.changes)
         approval.version += 1
         approval.changes = changes
-        _count(_Sitting(approval, step, kind, someone, locked), decider, ballot, content)
+        _count(_Sitting(approval, step, kind, someone, locked), decider, ballot)
     return approval
 
 
@@ -144,14 +144,14 @@ def _why_excluded(approval: Approval, someone: Person) -> str:
 
 
 def _same_content(approval: Approval, kind: Kind, ballot: Ballot, locked: Locked) -> str:
+    """The content as it stands, which is what was looked at. Raises ``ContentDiffers``."""
     now = kind.content(approval, locked)
-    for seen in (ballot.seen, approval.content):
-        if seen is not None and seen != now:
-            raise ContentDiffers(data={"changed": kind.changed(seen, now), "content": now})
+    if ballot.seen is not None and ballot.seen != now:
+        raise ContentDiffers(data={"changed": kind.changed(ballot.seen, now), "content": now})
     return now
 
 
-def _count(sitting: _Sitting, decider: Decider, ballot: Ballot, content: str) -> None:
+def _count(sitting: _Sitting, decider: Decider, ballot: Ballot) -> None:
     approval, answer, comment = sitting.approval, Answer(ballot.answer), ballot.comment.strip()
     vote = Vote.objects.create(
         approval=approval,
@@ -162,7 +162,7 @@ def _count(sitting: _Sitting, decider: Decider, ballot: Ballot, content: str) ->
         answer=answer,
         comment=comment,
         changes=dict(ballot.changes),
-        content=content,
+        content=approval.content,
         version=approval.version,
         at=clock.now(),
     )
@@ -182,12 +182,11 @@ def _go_on(sitting: _Sitting, comment: str) -> None:
     have = [step.rule for step in approval.steps.filter(round=approval.round).order_by("number")]
     rule = choose(approval.policy.parsed, sitting.kind.measures(approval, sitting.locked))
     lay(approval, missing_steps(have, rule.steps), after=len(have))
-    reason = _("Who voted is no longer active or no longer holds the role.")
-    has_lapsed = lapse_what_no_longer_counts(approval, reason)
+    lapsed = lapse_what_no_longer_counts(approval)
     if begin_next(approval):
-        event = "reopen" if has_lapsed else "pass"
-        why = reason if has_lapsed else comment
-        transition(approval, event, actor=sitting.actor, reason=why, fields=("version", "changes", "due_at"))
+        event, why = ("reopen", lapsed[0]) if lapsed else ("pass", comment)
+        fields = ("version", "content", "changes", "due_at")
+        transition(approval, event, actor=sitting.actor, reason=why, fields=fields)
         return
     _finish(sitting, Answer.APPROVE, comment)
 
@@ -198,7 +197,7 @@ def _finish(sitting: _Sitting, answer: Answer, comment: str) -> None:
     sitting.kind.carry_out(act, sitting.locked)
     approval.due_at = None
     approval.decided_at = None if answer == Answer.RETURN else clock.now()
-    fields = ("version", "changes", "due_at", "decided_at")
+    fields = ("version", "content", "changes", "due_at", "decided_at")
     transition(approval, answer, actor=actor, reason=comment, data={"content": approval.content}, fields=fields)
     audit.record(f"approval.{_DONE[answer]}", actor=actor, subject=approval, after=plain(approval))
     telling.tell_answer(approval, answer, actor, comment)
