@@ -1,4 +1,4 @@
-"""The ledger: who holds which part of the capacity, when. Rows are never rewritten, only ended or voided."""
+"""Claims: who holds which part of the capacity, when. Rows are never rewritten, only ended or voided."""
 
 from datetime import datetime
 
@@ -57,8 +57,10 @@ class Claim(models.Model):
 
     Holder is exactly one of project, research area, pool, reservation. An area's claim is what the area is
     promised on top of its projects' own; a pool's claim is what a dedicated pool holds for its purpose.
-    ``limit`` null: no limit. At every instant the guarantees on a GPU model sum to at most capacity − reserve;
-    emergency claims count against the reserve instead. The database refuses anything else at commit.
+    ``limit`` null: no limit. A temporary claim lifts guarantee and limit each by what is missing to the totals that
+    were asked for, so that its limit may be less than its guarantee; ``selectors`` sum them up. At every instant the
+    guarantees on a GPU model sum to at most capacity − reserve; emergency claims count against the reserve instead.
+    The database refuses anything else at commit.
     """
 
     lock_rank = LockRank.QUOTA
@@ -73,7 +75,9 @@ class Claim(models.Model):
     limit = models.BigIntegerField(null=True)
     during = DateTimeRangeField()
     source = models.CharField(max_length=60, default="grant")
-    """What made it: grant, and later request, review round, reservation."""
+    """What made it: grant or request, and later review round, reservation."""
+    request = models.ForeignKey("quotas.QuotaRequest", on_delete=models.PROTECT, null=True, related_name="claims")
+    """The request that was granted, for a claim that one made."""
     reason = models.TextField(blank=True)
     granted_by = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, related_name="+")
     granted_at = models.DateTimeField()
@@ -104,7 +108,8 @@ class Claim(models.Model):
             ),
             models.CheckConstraint(
                 name="claim_amounts",
-                condition=Q(guaranteed__gte=0) & (Q(limit__isnull=True) | Q(limit__gte=F("guaranteed"))),
+                condition=Q(guaranteed__gte=0)
+                & (Q(limit__isnull=True) | Q(limit__gte=F("guaranteed")) | Q(kind="temporary", limit__gte=0)),
             ),
             *(_one_base_of(holder) for holder in ("project", "area", "pool")),
         ]
@@ -134,59 +139,3 @@ class Claim(models.Model):
         if self.resource == Resource.CPU:
             return _n("%(count)s core", "%(count)s cores", value) % {"count": number(value)}
         return byte_size(value)
-
-
-def _one_access_of(holder: str) -> ExclusionConstraint:
-    """A project or area is given a pool once at an instant."""
-    return ExclusionConstraint(
-        name=f"poolaccess_one_of_{holder}",
-        expressions=[
-            ("pool", RangeOperators.EQUAL),
-            (holder, RangeOperators.EQUAL),
-            ("during", RangeOperators.OVERLAPS),
-        ],
-        condition=Q(voided_at__isnull=True),
-    )
-
-
-class PoolAccess(models.Model):
-    """Who may use a dedicated pool, when: a project, or every project of a research area and the areas below it.
-
-    Only the end is ever changed. A shared pool is for all and has no rows in force.
-    """
-
-    lock_rank = LockRank.QUOTA
-    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="access")
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, null=True, related_name="pool_access")
-    area = models.ForeignKey(ResearchArea, on_delete=models.PROTECT, null=True, related_name="pool_access")
-    during = DateTimeRangeField()
-    reason = models.TextField(blank=True)
-    granted_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
-    granted_at = models.DateTimeField()
-    voided_at = models.DateTimeField(null=True)
-    """Set when one that has not begun is taken back."""
-    ended_by = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, related_name="+")
-    ended_at = models.DateTimeField(null=True)
-    end_reason = models.TextField(blank=True)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                name="poolaccess_one_holder",
-                condition=Q(project__isnull=False, area__isnull=True) | Q(project__isnull=True, area__isnull=False),
-            ),
-            *(_one_access_of(holder) for holder in ("project", "area")),
-        ]
-
-    @property
-    def holder(self) -> Project | ResearchArea | None:
-        """Who may use the pool by this row."""
-        return self.project or self.area
-
-    @property
-    def effective_from(self) -> datetime:
-        return to_interval(self.during).start
-
-    @property
-    def effective_to(self) -> datetime | None:
-        return to_interval(self.during).end
