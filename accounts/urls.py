@@ -2,11 +2,12 @@
 
 from django.urls import re_path
 
-from accounts.views import announcements, audit, language, people, sign_in, tokens
+from accounts.views import announcements, audit, deliveries, inbox, language, people, sign_in, tokens
 
 app_name = "accounts"
 
 ANNOUNCEMENT = r"^announcements/(?P<announcement_id>[0-9]{1,18})"
+NOTIFICATION = r"^inbox/(?P<notification_id>[0-9]{1,18})"
 PERSON = r"^people/(?P<person_id>[0-9]{1,18})"
 
 urlpatterns = [
@@ -26,6 +27,12 @@ urlpatterns = [
     re_path(r"^announcements/dismiss/?$", announcements.dismiss, name="announcement-dismiss"),
     re_path(ANNOUNCEMENT + r"/?$", announcements.Edit.as_view(), name="announcement"),
     re_path(ANNOUNCEMENT + r"/withdraw/?$", announcements.withdraw, name="announcement-withdraw"),
+    re_path(r"^inbox/?$", inbox.listing, name="inbox"),
+    re_path(r"^inbox/mark/?$", inbox.mark, name="inbox-mark"),
+    re_path(r"^inbox/preferences/?$", inbox.Preferences.as_view(), name="inbox-preferences"),
+    re_path(NOTIFICATION + r"/open/?$", inbox.open_one, name="inbox-open"),
+    re_path(r"^inbox/deliveries/?$", deliveries.listing, name="deliveries"),
+    re_path(r"^inbox/deliveries/(?P<delivery_id>[0-9]{1,18})/retry/?$", deliveries.retry, name="delivery-retry"),
     re_path(r"^language/?$", language.choose, name="language"),
     re_path(r"^audit/?$", audit.listing, name="audit"),
 ]

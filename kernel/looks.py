@@ -93,6 +93,9 @@ _STATES: dict[str, Look] = {
     # Announcements
     "now": Look("announcement", pgettext_lazy("announcement", "Shown now"), "ok"),
     "over": Look("closed", pgettext_lazy("announcement", "Over"), "none"),
+    # Deliveries of notifications
+    "sent": Look("ok", _("Sent"), "ok"),
+    "dropped": Look("closed", _("Not sent"), "none"),
     # Milestones
     "planned": Look("open", _("Planned"), "none"),
     "met": Look("ok", _("Met"), "ok"),

@@ -71,7 +71,7 @@ def notify_many(notices: Sequence[Told]) -> int:
         if fresh:
             _owe(fresh, reached)
             unread.forget_on_commit(row.person_id for row in fresh)
-            transaction.on_commit(_wake, robust=True)
+            transaction.on_commit(wake, robust=True)
     return len(fresh)
 
 
@@ -93,10 +93,12 @@ def _check_word(topic: Topic, name: str, value: Any) -> None:
         raise TypeError(f"{topic.name}: {name} is no plain value: {value!r}")
     if value is None:
         return
-    if name.endswith("_at") and datetime.fromisoformat(value).tzinfo is None:
+    if name.endswith("_at") and datetime.fromisoformat(str(value)).tzinfo is None:
         raise ValueError(f"{topic.name}: {name} has no time zone: {value}")
     if name.endswith("_on"):
-        date.fromisoformat(value)
+        date.fromisoformat(str(value))
+    if name.endswith("_seconds"):
+        float(str(value))
 
 
 def _row(topic: Topic, notice: Told, person: int) -> Notification:
@@ -170,5 +172,6 @@ def _chat_lines(rows: list[Notification], now: datetime) -> list[NotificationDel
     ]
 
 
-def _wake() -> None:
+def wake() -> None:
+    """What is due at once is sent at once; without a broker the next beat sends it."""
     current_app.send_task("accounts.deliver_notifications", queue="dispatch")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
-from pytest_django.fixtures import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Channel, MailChoice, Notification, NotificationDelivery, NotificationPreference, Person
 from accounts.notifications import Told, Topic, Urgency, notify, notify_many, register, topics

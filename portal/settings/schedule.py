@@ -10,6 +10,16 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "kernel-seal-audit": {"task": "kernel.seal_audit", "schedule": 10.0},
     "kernel-forget-old": {"task": "kernel.forget_old", "schedule": 600.0, "options": {"expires": 600}},
     "accounts-forget-sign-ins": {"task": "accounts.forget_sign_ins", "schedule": 3600.0, "options": {"expires": 3600}},
+    "accounts-deliver-notifications": {
+        "task": "accounts.deliver_notifications",
+        "schedule": 15.0,
+        "options": {"expires": 30},
+    },
+    "accounts-forget-notifications": {
+        "task": "accounts.forget_notifications",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "inventory-mark-silent-nodes": {
         "task": "inventory.mark_silent_nodes",
         "schedule": 10.0,
