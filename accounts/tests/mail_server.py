@@ -8,7 +8,7 @@ from email import message_from_bytes, policy
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any, cast
+from typing import Any
 
 from aiosmtpd.controller import Controller
 
@@ -30,7 +30,7 @@ class MailServer:
         return "250 OK"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
-        message = cast(EmailMessage, message_from_bytes(envelope.content, policy=policy.default))
+        message = message_from_bytes(envelope.content, policy=policy.default)
         self.took += [(address, message) for address in envelope.rcpt_tos]
         return "250 taken"
 
@@ -46,8 +46,9 @@ class _OnAnyPort(Controller):
     """Takes a free port, where the package wants to know it beforehand."""
 
     def _trigger_server(self) -> None:
-        self.port = self.server.sockets[0].getsockname()[1]
-        super()._trigger_server()
+        server: Any = self.server
+        self.port = server.sockets[0].getsockname()[1]
+        super()._trigger_server()  # type: ignore[no-untyped-call]
 
 
 @contextmanager
