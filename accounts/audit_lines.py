@@ -115,8 +115,13 @@ def _url(entry: AuditEntry) -> str:
     project = _fields(entry.after).get("project")
     if entry.subject_type == "quotas.claim" and isinstance(project, int):
         return reverse("quotas:project", args=[project])
-    page = _PAGES.get(entry.subject_type)
-    return reverse(page[0], args=[entry.subject_id]) if page and entry.subject_id.isdecimal() else ""
+    return subject_url(entry.subject_type, entry.subject_id)
+
+
+def subject_url(kind: str, pk: str) -> str:
+    """The page of what a row of this kind and id stands for; empty where it has none."""
+    page = _PAGES.get(kind)
+    return reverse(page[0], args=[pk]) if page and pk.isdecimal() else ""
 
 
 def _names(entries: Iterable[AuditEntry]) -> dict[tuple[str, str], str]:

@@ -39,6 +39,7 @@ _ACTIONS: dict[str, str | Promise] = {
     "person.deactivated": _("Deactivated person"),
     "person.identity_tied": _("Tied to single sign-on"),
     "person.language_chosen": _("Chose language"),
+    "person.offboarded": _("Off-boarded person"),
     "person.password_changed": _("Changed password"),
     "person.reactivated": _("Reactivated person"),
     "pool.changed": _("Changed pool"),

@@ -25,6 +25,13 @@ class AlreadySo(Conflict):
     code = "already_so"
 
 
+class Overtaken(Conflict):
+    """What was to end is more than what was locked: something was added at the same moment. Trying again is safe."""
+
+    code = "overtaken"
+    title = _("Something was added for this person at this moment. Nothing was done; look again.")
+
+
 class SignInRefused(Forbidden):
     """The identity is proven, but it opens nothing here."""
 

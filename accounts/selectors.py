@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 
 from django.db.models import Prefetch, Q, QuerySet
 
-from accounts.models import Announcement, Person, Role, RoleGrant, ServiceToken
+from accounts.models import Announcement, Offboarding, Person, Role, RoleGrant, ServiceToken
 from accounts.policies import has_role, organisation_roles, require_role, require_signed_in, visible_to
 from kernel import clock
 from kernel.calendar import day_bounds
@@ -24,6 +24,12 @@ def with_roles(rows: QuerySet[Person]) -> QuerySet[Person]:
     """The same rows with ``live_grants``, in one query more."""
     live = RoleGrant.objects.filter(revoked_at__isnull=True).order_by("role")
     return rows.prefetch_related(Prefetch("role_grants", queryset=live, to_attr="live_grants"))
+
+
+def offboardings(person: object, of: int) -> QuerySet[Offboarding]:
+    """Reports about one person, newest first, for admins and auditors. Raises ``Forbidden`` for others."""
+    require_role(person, Role.ADMIN, Role.AUDITOR)
+    return Offboarding.objects.filter(person_id=of).select_related("person", "by")
 
 
 def own_tokens(person: object) -> QuerySet[ServiceToken]:

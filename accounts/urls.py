@@ -2,7 +2,7 @@
 
 from django.urls import re_path
 
-from accounts.views import announcements, audit, deliveries, inbox, language, people, sign_in, tokens
+from accounts.views import announcements, audit, deliveries, inbox, language, offboarding, people, sign_in, tokens
 
 app_name = "accounts"
 
@@ -16,8 +16,9 @@ urlpatterns = [
     re_path(PERSON + r"/?$", people.detail, name="person"),
     re_path(PERSON + r"/grant/?$", people.grant, name="person-grant"),
     re_path(PERSON + r"/revoke/(?P<role>[a-z]{1,20})/?$", people.revoke, name="person-revoke"),
-    re_path(PERSON + r"/deactivate/?$", people.deactivate, name="person-deactivate"),
-    re_path(PERSON + r"/reactivate/?$", people.reactivate, name="person-reactivate"),
+    re_path(PERSON + r"/deactivate/?$", offboarding.Offboard.as_view(), name="person-deactivate"),
+    re_path(PERSON + r"/reactivate/?$", offboarding.reactivate, name="person-reactivate"),
+    re_path(PERSON + r"/offboardings/(?P<report_id>[0-9]{1,18})/?$", offboarding.report, name="offboarding"),
     re_path(PERSON + r"/tokens/?$", people.issue_token, name="person-token"),
     re_path(r"^tokens/?$", tokens.Tokens.as_view(), name="tokens"),
     re_path(r"^tokens/(?P<token_id>[0-9]{1,18})/revoke/?$", tokens.revoke, name="token-revoke"),

@@ -11,9 +11,11 @@ class PortalConfig(AppConfig):
     def ready(self) -> None:
         from kernel import health
         from portal import impact, probes, tab_counts
+        from portal.pages.views import offboarding
 
         health.register("database", probes.database)
         health.register("broker", probes.broker)
         health.register("workers", probes.workers)
         impact.register()
         tab_counts.register()
+        offboarding.register_step()

@@ -6,6 +6,8 @@ class ProjectsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from projects import offboarding
         from projects.registration.keeping import describe_forms
 
         describe_forms()
+        offboarding.register_step()

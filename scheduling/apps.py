@@ -12,9 +12,10 @@ class SchedulingConfig(AppConfig):
     def ready(self) -> None:
         from kernel import health
         from quotas import usage as quotas_usage
-        from scheduling import events, heartbeat
+        from scheduling import events, heartbeat, offboarding
         from scheduling.selectors.usage import used_at
 
         quotas_usage.register(used_at)
         health.register("scheduler", heartbeat.health)
         events.subscribe_all()
+        offboarding.register_step()

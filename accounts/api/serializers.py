@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import Role, Scope
+from accounts.services.offboarding import MAX_REASON
 from accounts.services.tokens import DEFAULT_DAYS
 
 
@@ -34,6 +35,20 @@ class NewPersonSerializer(serializers.Serializer[Any]):
 class LanguageSerializer(serializers.Serializer[Any]):
     language = serializers.CharField(
         max_length=10, allow_blank=True, help_text="en or zh-hans; empty: as the call's Accept-Language asks"
+    )
+
+
+class FarewellSerializer(serializers.Serializer[Any]):
+    """Off-boarding. Without a successor that is needed the answer is a 422 naming each project."""
+
+    reason = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=MAX_REASON, help_text="Needed; kept with the report"
+    )
+    successors = serializers.DictField(
+        child=serializers.IntegerField(allow_null=True, min_value=1, max_value=2**63 - 1),
+        required=False,
+        default=dict,
+        help_text="By id of each project that has no other lead: id of the new lead; null leaves it without one",
     )
 
 

@@ -15,7 +15,7 @@ from accounts.api.actor import PersonActsViewSet
 from accounts.models import Person, Role, ServiceToken
 from accounts.policies import has_role, require_role
 from accounts.selectors import AuditQuestion
-from accounts.services import TokenTerms
+from accounts.services import Farewell, TokenTerms
 from kernel.api.schema import problems
 from kernel.errors import Forbidden, Invalid
 from kernel.models import AuditEntry
@@ -60,10 +60,14 @@ class PersonViewSet(PersonActsViewSet):
             person = services.person_create(actor=self.actor, **names, email=data["email"], password=data["password"])
         return Response(self._plain(person.pk), status=201)
 
-    @extend_schema(request=None, responses={200: serializers.PersonSerializer, **problems(403, 404, 409)})
+    @extend_schema(
+        request=serializers.FarewellSerializer,
+        responses={200: serializers.PersonSerializer, **problems(403, 404, 409, 422)},
+    )
     @action(detail=True, methods=["post"])
     def deactivate(self, request: Request, pk: str) -> Response:
-        services.person_deactivate(actor=self.actor, person_id=self.get_object().pk)
+        farewell = Farewell(**self.parse(serializers.FarewellSerializer))
+        services.person_offboard(actor=self.actor, person_id=self.get_object().pk, farewell=farewell)
         return Response(self._plain())
 
     @extend_schema(request=None, responses={200: serializers.PersonSerializer, **problems(403, 404, 409)})

@@ -9,6 +9,7 @@ from accounts.models.notifications import (
     NotificationDelivery,
     NotificationPreference,
 )
+from accounts.models.offboarding import Offboarding
 from accounts.models.people import Person, PersonManager, Role, RoleGrant, Scope, ServiceToken
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Notification",
     "NotificationDelivery",
     "NotificationPreference",
+    "Offboarding",
     "Person",
     "PersonManager",
     "Role",

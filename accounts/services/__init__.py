@@ -11,10 +11,10 @@ from accounts.services.announcements import (
     announcement_withdraw,
 )
 from accounts.services.languages import language_choose
+from accounts.services.offboarding import Farewell, person_offboard
 from accounts.services.people import (
     password_change,
     person_create,
-    person_deactivate,
     person_reactivate,
     service_account_create,
 )
@@ -24,6 +24,7 @@ from accounts.services.upkeep import sign_ins_forget
 
 __all__ = [
     "AnnouncementSpec",
+    "Farewell",
     "Issued",
     "TokenTerms",
     "announcement_edit",
@@ -32,7 +33,7 @@ __all__ = [
     "language_choose",
     "password_change",
     "person_create",
-    "person_deactivate",
+    "person_offboard",
     "person_reactivate",
     "role_grant",
     "role_revoke",

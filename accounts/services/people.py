@@ -1,4 +1,4 @@
-"""Creating people and ending or restoring what they may do. Nobody is ever deleted."""
+"""Creating people and letting them in again. Nobody is ever deleted; how they go is ``services.offboarding``."""
 
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
@@ -7,10 +7,10 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 
 from accounts.errors import AlreadySo
-from accounts.models import Person, Role, ServiceToken
+from accounts.models import Person, Role
 from accounts.policies import require_role, require_signed_in
-from accounts.services.admins import person_to_change, refuse_without_admin
-from kernel import audit, clock, outbox
+from accounts.services.admins import person_to_change
+from kernel import audit, outbox
 from kernel.errors import Invalid
 from kernel.unit import unit_of_work
 
@@ -51,35 +51,11 @@ def service_account_create(*, actor: Person | None, username: str, display_name:
         return _save_new(account, None, actor)
 
 
-def person_deactivate(*, actor: Person | None, person_id: int) -> Person:
-    """From now on this person can neither act nor sign in: sessions end, tokens are revoked, roles rest.
-
-    Rooms above hear of it by the outbox (``person.deactivated``). An admin's act, never on oneself. Raises
-    ``LastAdmin``, ``AlreadySo``. Locks the person and the live grants of the admin role.
-    """
-    with unit_of_work():
-        person = person_to_change(actor, person_id)
-        if not person.is_active:
-            raise AlreadySo(_("%(person)s is deactivated already.") % {"person": person})
-        refuse_without_admin(person)
-        now = clock.now()
-        revoked = ServiceToken.objects.filter(owner=person, revoked_at__isnull=True).update(revoked_at=now)
-        person.is_active = False
-        person.session_epoch += 1
-        person.save(update_fields=["is_active", "session_epoch"])
-        audit.record(
-            "person.deactivated",
-            actor=actor,
-            subject=person,
-            before={"is_active": True},
-            after={"is_active": False, "tokens_revoked": revoked},
-        )
-        outbox.emit("person.deactivated", subject=person, data={"person_id": person.pk})
-    return person
-
-
 def person_reactivate(*, actor: Person | None, person_id: int) -> Person:
-    """Lets the person sign in again, with the roles they held. Old sessions and tokens stay ended."""
+    """Lets the person sign in again, and nothing more: what the off-boarding ended stays ended. An admin's act.
+
+    Roles that somebody deactivated before there was off-boarding still holds are held again.
+    """
     with unit_of_work():
         person = person_to_change(actor, person_id)
         if person.is_active:

@@ -5,15 +5,17 @@ from itertools import count
 from django.test import Client
 from rest_framework.test import APIClient
 
-from accounts.models import Person, Role, Scope, ServiceToken
+from accounts.models import Offboarding, Person, Role, Scope, ServiceToken
 from accounts.services import (
+    Farewell,
     TokenTerms,
     person_create,
-    person_deactivate,
+    person_offboard,
     role_grant,
     service_account_create,
     token_issue,
 )
+from accounts.services.offboarding import Successors
 
 PASSWORD = "quiet-harbour-41"
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
@@ -42,10 +44,22 @@ def auditor(username: str = "") -> Person:
 
 
 def deactivated(username: str = "", *roles: Role) -> Person:
-    """Somebody who was here and holds these roles, which rest now."""
+    """Somebody who was here and held these roles."""
     someone = person(username, *roles)
-    person_deactivate(actor=None, person_id=someone.pk)
+    off_board(someone)
     return Person.objects.get(pk=someone.pk)
+
+
+def off_board(
+    someone: Person,
+    *,
+    actor: Person | None = None,
+    reason: str = "Left the organisation",
+    successors: Successors | None = None,
+) -> Offboarding:
+    """The one act, by the portal itself unless an admin is named."""
+    farewell = Farewell(reason, successors or {})
+    return person_offboard(actor=actor, person_id=someone.pk, farewell=farewell)
 
 
 def service_account(username: str = "") -> Person:

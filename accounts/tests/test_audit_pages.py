@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from accounts.services import TokenTerms, person_deactivate, token_issue
-from accounts.tests.factories import admin, api_client, auditor, browser, director, person
+from accounts.services import TokenTerms, token_issue
+from accounts.tests.factories import admin, api_client, auditor, browser, director, off_board, person
 from kernel import audit, clock
 from kernel.models import AuditEntry
 
@@ -32,7 +32,7 @@ def test_nobody_writes_it() -> None:
 
 def test_before_and_after_are_shown() -> None:
     ada = person("ada")
-    person_deactivate(actor=admin(), person_id=ada.pk)
+    off_board(ada, actor=admin())
     page = browser(auditor()).get("/audit/", {"action": "person.deactivated"}).content.decode()
     assert "<td>yes</td><td>no</td>" in page
     assert f'<a href="/people/{ada.pk}">{ada.display_name}</a>' in page
@@ -52,10 +52,10 @@ def test_a_seal_is_shown_once_there_is_one() -> None:
 def test_filters_find_by_actor_subject_action_and_day() -> None:
     chief, reader = admin("chief"), auditor()
     with clock.frozen(datetime(2026, 3, 2, 23, 59, tzinfo=UTC)):
-        person_deactivate(actor=chief, person_id=person("early").pk)
+        off_board(person("early"), actor=chief)
     with clock.frozen(datetime(2026, 3, 3, tzinfo=UTC)):
         late = person("late")
-        person_deactivate(actor=chief, person_id=late.pk)
+        off_board(late, actor=chief)
     client = api_client(reader)
 
     def found(**filters: str) -> list[str]:

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.test import Client
 
 from accounts.models import Person
-from accounts.services import person_deactivate, person_reactivate
-from accounts.tests.factories import PASSWORD, browser, person, service_account
+from accounts.services import person_reactivate
+from accounts.tests.factories import PASSWORD, browser, off_board, person, service_account
 from kernel.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -68,7 +68,7 @@ def test_a_service_account_and_an_account_without_password_do_not_sign_in() -> N
 def test_a_deactivated_person_neither_signs_in_nor_stays_in(ada: Person) -> None:
     client = Client()
     sign_in(client, "ada")
-    person_deactivate(actor=None, person_id=ada.pk)
+    off_board(ada)
     assert not is_signed_in(client)
     assert sign_in(Client(), "ada").status_code == 200  # type: ignore[attr-defined]
     person_reactivate(actor=None, person_id=ada.pk)

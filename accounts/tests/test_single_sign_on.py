@@ -11,9 +11,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Person, RoleGrant
-from accounts.services import person_deactivate
 from accounts.tests import oidc_provider
-from accounts.tests.factories import PASSWORD, browser, person, service_account
+from accounts.tests.factories import PASSWORD, browser, off_board, person, service_account
 from accounts.tests.oidc_provider import CLIENT_ID, CLIENT_SECRET, Provider
 from kernel.models import AuditEntry
 
@@ -156,7 +155,7 @@ def test_the_address_is_no_identity(provider: Provider) -> None:
 
 def test_a_deactivated_person_is_refused(provider: Provider) -> None:
     sign_in(Client())
-    person_deactivate(actor=None, person_id=Person.objects.get().pk)
+    off_board(Person.objects.get())
     client = Client()
     answer = sign_in(client)
     assert answer.status_code == 403
@@ -165,7 +164,7 @@ def test_a_deactivated_person_is_refused(provider: Provider) -> None:
 
 
 def test_a_deactivated_person_is_refused_at_the_first_sign_in_too(provider: Provider) -> None:
-    person_deactivate(actor=None, person_id=person("ada").pk)
+    off_board(person("ada"))
     assert sign_in(Client()).status_code == 403
     assert not SocialAccount.objects.exists()
 

@@ -9,8 +9,8 @@ from rest_framework.test import APIClient
 
 from accounts.errors import AlreadySo
 from accounts.models import Scope, ServiceToken
-from accounts.services import TokenTerms, person_deactivate, token_issue, token_revoke
-from accounts.tests.factories import admin, api_client, auditor, deactivated, person, service_account, token
+from accounts.services import TokenTerms, token_issue, token_revoke
+from accounts.tests.factories import admin, api_client, auditor, deactivated, off_board, person, service_account, token
 from accounts.tokens import digest_of
 from kernel import clock
 from kernel.errors import Conflict, Forbidden, Invalid, NotFound
@@ -73,7 +73,7 @@ def test_a_revoked_token_opens_nothing() -> None:
 
 def test_a_deactivated_owner_opens_nothing_even_with_a_live_token() -> None:
     row, secret = token(person())
-    person_deactivate(actor=None, person_id=row.owner_id)
+    off_board(row.owner)
     ServiceToken.objects.update(revoked_at=None)
     assert "deactivated" in refused(bearer(secret))
 

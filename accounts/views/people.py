@@ -99,37 +99,6 @@ def revoke(request: HttpRequest, person_id: str, role: str) -> HttpResponse:
     )
 
 
-@require_http_methods(["GET", "POST"])
-def deactivate(request: HttpRequest, person_id: str) -> HttpResponse:
-    """Asks once, naming what ends; then deactivates."""
-    actor = require_role(request.user, Role.ADMIN)
-    person = _person(request, person_id)
-    if request.method == "POST":
-        services.person_deactivate(actor=actor, person_id=int(person_id))
-        messages.success(request, _("%(person)s is deactivated.") % {"person": person})
-        return redirect("accounts:person", person_id)
-    live = person.tokens.filter(revoked_at__isnull=True).count()
-    return _confirm(
-        request,
-        title=_("Deactivate %(person)s?") % {"person": person},
-        text=_("This ends at once:"),
-        affected=[
-            _("signing in, and every session"),
-            _("%(count)s access tokens, for good") % {"count": live},
-            _("voting on approvals that are open"),
-        ],
-        label=_("Deactivate"),
-        cancel_url=reverse("accounts:person", args=[person_id]),
-    )
-
-
-@require_POST
-def reactivate(request: HttpRequest, person_id: str) -> HttpResponse:
-    person = services.person_reactivate(actor=require_role(request.user, Role.ADMIN), person_id=int(person_id))
-    messages.success(request, _("%(person)s is active again.") % {"person": person})
-    return redirect("accounts:person", person_id)
-
-
 @never_cache
 @require_POST
 def issue_token(request: HttpRequest, person_id: str) -> HttpResponse:
@@ -172,6 +141,7 @@ def _person_context(request: HttpRequest, person_id: str) -> dict[str, Any]:
         "may_change": has_role(request.user, Role.ADMIN) and person.pk != request.user.pk,
         "tokens": selectors.service_account_tokens(person) if person.is_service else None,
         "token_form": TokenForm(),
+        "offboardings": selectors.offboardings(request.user, person.pk),
         "now": clock.now(),
     }
 

@@ -44,7 +44,7 @@ def member_add(*, actor: Person | None, project_id: int, person: str, role: str)
         if newcomer == someone:
             raise OwnMembership
         membership = join(project, newcomer, in_role, by=someone)
-        audit.record("project.member_added", actor=someone, subject=project, after=_plain(newcomer, in_role))
+        audit.record("project.member_added", actor=someone, subject=project, after=plain(newcomer, in_role))
     return membership
 
 
@@ -69,8 +69,8 @@ def member_change_role(*, actor: Person | None, project_id: int, person_id: int,
             raise OwnMembership
         _end(membership)
         changed = _begin(project, membership.person, new, by=someone)
-        note(project, "member", _plain(membership.person, old), _plain(membership.person, new), someone)
-        before, after = _plain(membership.person, old), _plain(membership.person, new)
+        note(project, "member", plain(membership.person, old), plain(membership.person, new), someone)
+        before, after = plain(membership.person, old), plain(membership.person, new)
         audit.record("project.member_role_changed", actor=someone, subject=project, before=before, after=after)
     return changed
 
@@ -89,7 +89,7 @@ def member_remove(*, actor: Person | None, project_id: int, person_id: int) -> N
         if role == ProjectRole.LEAD:
             _require_another_lead(membership)
         _end(membership)
-        gone = _plain(membership.person, role)
+        gone = plain(membership.person, role)
         note(project, "member", gone, None, someone)
         audit.record("project.member_removed", actor=someone, subject=project, before=gone)
 
@@ -97,7 +97,7 @@ def member_remove(*, actor: Person | None, project_id: int, person_id: int) -> N
 def join(project: Project, person: Person, role: ProjectRole, *, by: Person) -> Membership:
     """Begin a membership and write the history; the caller holds the lock and has judged the rights."""
     membership = _begin(project, person, role, by=by)
-    note(project, "member", None, _plain(person, role), by)
+    note(project, "member", None, plain(person, role), by)
     return membership
 
 
@@ -112,7 +112,7 @@ def join_from_start(project: Project, asked: Sequence[MemberAsked], *, by: Perso
     for row in asked:
         newcomer, in_role = _active_person(row.person.strip()), _role(row.role)
         join(project, newcomer, in_role, by=by)
-        audit.record("project.member_added", actor=by, subject=project, after=_plain(newcomer, in_role))
+        audit.record("project.member_added", actor=by, subject=project, after=plain(newcomer, in_role))
 
 
 def team_faults(asked: Sequence[MemberAsked], *, by: Person) -> dict[str, list[str]]:
@@ -147,7 +147,7 @@ def lead_new(leads: Sequence[tuple[Project, Person]], *, by: Person) -> None:
         ],
         batch_size=BATCH,
     )
-    notes = [(row, _plain(lead, ProjectRole.LEAD)) for row, lead in leads]
+    notes = [(row, plain(lead, ProjectRole.LEAD)) for row, lead in leads]
     ProjectChange.objects.bulk_create(
         [ProjectChange(project=row, field="member", before=None, after=after, at=now, by=by) for row, after in notes],
         batch_size=BATCH,
@@ -211,5 +211,6 @@ def _role(role: str) -> ProjectRole:
     return ProjectRole(role)
 
 
-def _plain(person: Person, role: ProjectRole) -> dict[str, str | int]:
+def plain(person: Person, role: ProjectRole) -> dict[str, str | int]:
+    """A membership as history and audit log keep it."""
     return {"person_id": person.pk, "username": person.username, "person": str(person), "role": str(role)}

@@ -4,7 +4,6 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, Permission
 
 from accounts.models import Person, Role
-from accounts.services import person_deactivate
 from accounts.tests import factories as people
 from kernel.errors import Forbidden, NotFound, Unauthenticated
 from projects import policies, services
@@ -85,7 +84,7 @@ def test_who_is_deactivated_can_do_nothing_at_once(role: Role) -> None:
     lead = people.person("was-lead", role)
     factories.admin()
     project = factories.draft_project(lead=lead)
-    person_deactivate(actor=None, person_id=lead.pk)
+    people.off_board(lead, successors={str(project.pk): None})
     fresh = Person.objects.get(pk=lead.pk)
     assert not policies.visible_to(fresh).exists()
     assert policies.role_on(fresh, project) is None

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from accounts.models import Person
-from accounts.services import person_deactivate
 from accounts.tests import factories as people
 from kernel.errors import PortalError
 from kernel.tests.examples import examples
@@ -70,7 +69,7 @@ def _do(what: str, project: Project, person: Person, role: str, actor: Person) -
     elif what == "remove":
         services.member_remove(**given_, person_id=person.pk)
     else:
-        person_deactivate(actor=None, person_id=person.pk)
+        people.off_board(person)
 
 
 @pytest.mark.django_db
@@ -128,9 +127,9 @@ def test_the_last_active_lead_stays() -> None:
     assert client.delete(url(project, f"{lead.pk}/")).json()["code"] == "last_lead"
     assert client.patch(url(project, f"{lead.pk}/"), {"role": "researcher"}).json()["code"] == "last_lead"
     client.patch(url(project, f"{second.pk}/"), {"role": "lead"})
-    person_deactivate(actor=None, person_id=second.pk)
+    people.off_board(second)
     assert client.delete(url(project, f"{lead.pk}/")).json()["code"] == "last_lead"
-    assert client.delete(url(project, f"{second.pk}/")).status_code == 204
+    assert client.delete(url(project, f"{second.pk}/")).status_code == 404, "the off-boarding took them off"
 
 
 @pytest.mark.django_db

@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import Person
-from accounts.services import person_deactivate
+from accounts.tests import factories as people
 from kernel import clock
 from kernel.errors import Unauthenticated
 from scheduling import selectors, services
@@ -91,7 +91,7 @@ def test_rights_are_those_of_now_not_of_the_sign_in() -> None:
     acts = (services.job_pause, services.job_cancel, services.job_resume, services.job_requeue)
     remembered = Person.objects.get(pk=lead.pk)
     assert remembered.is_active
-    person_deactivate(actor=admin, person_id=lead.pk)
+    people.off_board(lead, actor=admin, successors={str(project.pk): None})
     for act in acts:
         with pytest.raises(Unauthenticated):
             act(actor=remembered, job_id=job.pk)

@@ -15,7 +15,6 @@ from django.core.asgi import get_asgi_application
 from django.db import connection, connections
 from django.test import Client
 
-from accounts.services import person_deactivate
 from accounts.tests import factories as people
 from projects.models import Project
 from scheduling.tests import factories
@@ -179,7 +178,7 @@ def test_a_stream_ends_within_five_seconds_when_the_person_may_no_longer_read(
     ):
         seen = events(answer)
         assert next(seen).text == "x\n"
-        person_deactivate(actor=None, person_id=auditor.pk)
+        people.off_board(auditor)
         since = time.monotonic()
         assert [event for event in seen if event.name != "alive"] == []
         assert time.monotonic() - since < 5

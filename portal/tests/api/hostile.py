@@ -74,7 +74,7 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         **{f"{person.username}_id": person.pk for person in (lead, researcher, director)},
         "newcomer": researcher.pk,
         "milestone": projects["project"].milestones.get().pk,
-        "gone": people.deactivated("gone").pk,
+        **_gone(admin),
         **_dedicated_pool(admin, projects["project"]),
         "enrolment": enrolment_token_issue(actor=admin, spec=spec)[0].pk,
         "token": people.token(admin, name=said("tokenname")[:100])[0].pk,
@@ -86,6 +86,13 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         "entry": AuditEntry.objects.latest("id").pk,
     }
     return {"admin": admin, "lead": lead}, {**ids, **_told(admin)}
+
+
+def _gone(admin: Person) -> dict[str, int]:
+    """Somebody who was off-boarded, and the report."""
+    gone = _person("gone", Role.AUDITOR)
+    people.token(gone, name=said("gonetoken")[:100])
+    return {"gone": gone.pk, "offboarding": people.off_board(gone, actor=admin, reason=said("offboardreason")).pk}
 
 
 def _told(admin: Person) -> dict[str, int]:

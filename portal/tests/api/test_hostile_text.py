@@ -22,7 +22,7 @@ MUST_BE_SHOWN = (
     *("pooltitle", "poolpurpose", "grantreason", "tierreason", "suspendreason", "tokenname", "reportedmodel"),
     *("viewname", "policyreason"),
     *("newstitle", "newstext", "worktitle", "worktext"),
-    *("evidence", "confirmreason", "question", "answer"),
+    *("evidence", "confirmreason", "offboardreason", "gonetoken", "question", "answer"),
     *("jobname-running", "jobname-ended", "command", "variable", "exitmessage"),
 )
 """Texts that some page shows; the others are kept for the record only, or are shown by later rooms."""

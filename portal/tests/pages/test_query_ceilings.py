@@ -55,6 +55,7 @@ def costs(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
 def _costs(where: world.World, admin: Person) -> Costs:
     submitted = Project.objects.filter(state=ProjectState.SUBMITTED).earliest("pk").pk
     places = {"project": where.project.pk, "submitted": submitted, "job": where.running.pk, "node": where.node.node.pk}
+    places["lead"] = where.lead.pk
     lead_browser, admin_browser = people.browser(where.lead), people.browser(admin)
     found: Costs = {}
     for page in CEILINGS:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from accounts.models import Person
-from accounts.services import person_deactivate
 from accounts.tests import factories as people
 from kernel import clock
 from kernel.errors import Conflict, Forbidden, Invalid, NotFound
@@ -119,7 +118,7 @@ def test_a_shared_view_is_changed_by_its_owner_or_an_admin_only() -> None:
 def test_a_deactivated_person_saves_nothing() -> None:
     owner = people.person()
     stale = Person.objects.get(pk=owner.pk)
-    person_deactivate(actor=None, person_id=owner.pk)
+    people.off_board(owner)
     with pytest.raises(Exception, match="deactivated"):
         save(stale)
 

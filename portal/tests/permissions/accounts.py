@@ -3,6 +3,7 @@
 from accounts.tests.factories import PASSWORD
 from portal.tests.permissions.table import row
 
+FAREWELL = {"reason": "Left"}
 NEW = {"username": "new", "display_name": "New"}
 NEWS = {"kind": "announcement", "title": "News", "level": "info"}
 TOKEN = {"name": "export", "scopes": ["read"], "days": 30}
@@ -33,7 +34,12 @@ ROWS = [
     row("GET", "/people/{director_id}/revoke/director", "in 403 403 403 403 200 403"),
     row("POST", "/people/{director_id}/revoke/director", "in 403 403 403 403 302 403"),
     row("GET", "/people/{newcomer}/deactivate",     "in 403 403 403 403 200 403"),
-    row("POST", "/people/{newcomer}/deactivate",    "in 403 403 403 403 302 403"),
+    row("POST", "/people/{newcomer}/deactivate",    "in 403 403 403 403 302 403", body=FAREWELL),
+    row("POST", "/people/{newcomer}/deactivate",    "in 403 403 403 403 422 403"),
+    row("GET", "/people/{gone}/deactivate",         "in 403 403 403 403 409 403"),
+    row("GET", "/people/{gone}/offboardings/{offboarding}", "in 403 403 403 403 200 200"),
+    row("GET", "/people/{newcomer}/offboardings/{offboarding}", "in 403 403 403 403 404 404"),
+    row("GET", "/people/{gone}/reactivate",         "in 403 403 403 403 200 403"),
     row("POST", "/people/{gone}/reactivate",        "in 403 403 403 403 302 403"),
     row("POST", "/people/{service}/tokens",         "in 403 403 403 403 200 403", body=TOKEN_FORM),
     row("POST", "/people/{newcomer}/tokens",        "in 403 403 403 403 409 403", body=TOKEN_FORM),
@@ -56,7 +62,8 @@ ROWS = [
     row("POST", "/api/v1/people",                   "401 403 403 403 403 201 403", body=NEW),
     row("GET", "/api/v1/people/{newcomer}",         "401 200 200 200 200 200 200"),
     row("GET", "/api/v1/people/{gone}",             "401 404 404 404 404 200 200"),
-    row("POST", "/api/v1/people/{newcomer}/deactivate", "401 403 403 403 403 200 403"),
+    row("POST", "/api/v1/people/{newcomer}/deactivate", "401 403 403 403 403 200 403", body=FAREWELL),
+    row("POST", "/api/v1/people/{newcomer}/deactivate", "401 403 403 403 403 422 403"),
     row("POST", "/api/v1/people/{admin_id}/deactivate", "401 403 403 403 403 403 403"),
     row("POST", "/api/v1/people/{gone}/reactivate", "401 404 404 404 404 200 403"),
     row("POST", "/api/v1/people/{newcomer}/grant-role", "401 403 403 403 403 200 403", body={"role": "auditor"}),

@@ -201,10 +201,12 @@ def _jobs(project: Project, owner: Person) -> dict[str, Any]:
 
 
 def _people(lead: Person) -> dict[str, Any]:
+    gone = people.deactivated("gone")
     return {
         "newcomer": people.person("newcomer"),
         "service": people.service_account("robot"),
-        "gone": people.deactivated("gone"),
+        "gone": gone,
+        "offboarding": gone.offboardings.get(),
         "token": people.token(lead, name="of the lead")[0],
         "entry": AuditEntry.objects.latest("id"),
     }
