@@ -101,7 +101,11 @@ class Kind(ABC):
 
     @abstractmethod
     def changed(self, seen: str, now: str) -> list[str]:
-        """In which parts two such hashes differ, in words."""
+        """In which fields two such hashes differ, by name."""
+
+    def field_word(self, field: str) -> str:
+        """What a person calls a field."""
+        return field
 
     @abstractmethod
     def measures(self, approval: Approval, locked: Locked) -> Measures:

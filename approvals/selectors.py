@@ -65,6 +65,14 @@ def waiting_of(person: Person) -> list[Waiting]:
     return split_for(person, list(rows))[0]
 
 
+def may_decide(person: object, kind: str, subject_id: int) -> bool:
+    """Whether this person could vote on what is asked about this subject now."""
+    if not isinstance(person, Person):
+        return False
+    rows = list(Approval.objects.filter(kind=kind, subject_id=subject_id, state=ApprovalState.WAITING))
+    return bool(split_for(person, rows)[0]) if rows else False
+
+
 def decided(person: object) -> QuerySet[Approval]:
     """What was decided or withdrawn, newest first."""
     rows = visible_to(person).exclude(state__in=OPEN).select_related("requester", "policy")
@@ -119,21 +127,31 @@ def happened_since(approval: Approval, version: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerTime:
-    """``typical_s``: the median from submission to decision; ``count``: of how many."""
+    """``typical_s``: the median from a submission to its answer; ``count``: of how many."""
 
     typical_s: float
     count: int
 
 
 def answer_time(now: datetime, *, kind: str = "", person: Person | None = None) -> AnswerTime | None:
-    """Of what people decided in the last 90 days, of one kind or by one person; None where there was too little."""
-    rows = Approval.objects.filter(decided_at__gte=now - LOOKED_AT, is_automatic=False)
-    rows = rows.filter(state__in=(ApprovalState.APPROVED, ApprovalState.REJECTED))
+    """Of the answers that people gave in the last 90 days, of one kind or by one person; None where there were too
+    few. An answer is an approval, a refusal or a question back; what the policy grants by itself is none. Two
+    statements."""
+    steps = StateChange.objects.filter(machine=Approval.machine.name, at__gte=now - 2 * LOOKED_AT)
+    rows = list(steps.exclude(event__in=("pass", "reopen")).order_by("id"))
+    asked = Approval.objects.filter(pk__in={int(row.subject_id) for row in rows}, is_automatic=False)
     if kind:
-        rows = rows.filter(kind=kind)
-    if person is not None:
-        rows = rows.filter(votes__person=person, votes__lapsed_at__isnull=True)
-    waits = [(end - start).total_seconds() for start, end in rows.values_list("submitted_at", "decided_at") if end]
+        asked = asked.filter(kind=kind)
+    since = {str(pk): at for pk, at in asked.values_list("pk", "requested_at")}
+    wanted, waits = frozenset(since), []
+    for row in rows:
+        if row.event == "submit":
+            since[row.subject_id] = row.at
+            continue
+        start = since.pop(row.subject_id, None) if row.subject_id in wanted else None
+        is_answer = row.event in Answer.values and row.at >= now - LOOKED_AT
+        if start is not None and is_answer and (person is None or row.actor_id == str(person.pk)):
+            waits.append((row.at - start).total_seconds())
     return AnswerTime(median(waits), len(waits)) if len(waits) >= LEAST_ANSWERS else None
 
 

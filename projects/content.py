@@ -26,6 +26,8 @@ FIELDS = (
     "milestones",
     "team",
 )
+REGISTRATION = "project_registration"
+"""The kind of approval that decides on this content."""
 _SHORT = 8
 _Rows = list[tuple[Any, ...]]
 

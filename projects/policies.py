@@ -23,7 +23,6 @@ Action = Literal[
     "submit",
     "withdraw",
     "manage_members",
-    "decide",
     "suspend",
     "resume",
     "close",
@@ -36,7 +35,7 @@ PERMISSIONS = {ProjectRole.LEAD: "lead_project", ProjectRole.RESEARCHER: "resear
 """The one object permission that stands for each role."""
 
 SEES_ALL = frozenset({Role.DIRECTOR, Role.ADMIN, Role.AUDITOR})
-IN_ITS_FAVOUR: frozenset[Action] = frozenset({"decide", "resume", "set_tier", "reclassify", "judge_measurement"})
+IN_ITS_FAVOUR: frozenset[Action] = frozenset({"resume", "set_tier", "reclassify", "judge_measurement"})
 """Acts that are never for the project's own people, past ones included, whatever else they are."""
 
 _LEAD, _RESEARCHER = ProjectRole.LEAD, ProjectRole.RESEARCHER
@@ -48,7 +47,6 @@ _ALLOWED: dict[Action, frozenset[ProjectRole | Role]] = {
     "submit": frozenset({_LEAD}),
     "withdraw": frozenset({_LEAD}),
     "manage_members": frozenset({_LEAD, Role.ADMIN}),
-    "decide": frozenset({Role.ADMIN, Role.DIRECTOR}),
     "suspend": frozenset({Role.ADMIN}),
     "resume": frozenset({Role.ADMIN}),
     "close": frozenset({_LEAD, Role.ADMIN}),
@@ -56,16 +54,8 @@ _ALLOWED: dict[Action, frozenset[ProjectRole | Role]] = {
     "measure": frozenset({_LEAD}),
     "judge_measurement": frozenset({Role.ADMIN}),
 }
-_ACTION_OF_EVENT: dict[str, Action] = {
-    "submit": "submit",
-    "withdraw": "withdraw",
-    "approve": "decide",
-    "reject": "decide",
-    "return": "decide",
-    "suspend": "suspend",
-    "resume": "resume",
-    "close": "close",
-}
+_STEPS: tuple[Action, ...] = ("submit", "withdraw", "suspend", "resume", "close")
+"""Acts that are events of the state machine; the others of its events are votes."""
 EDITABLE = frozenset({ProjectState.DRAFT, ProjectState.ACTIVE, ProjectState.SUSPENDED})
 STAFFED = EDITABLE | {ProjectState.SUBMITTED}
 """States in which the team may change."""
@@ -191,9 +181,10 @@ def can_now(person: object, project: Project) -> list[str]:
 
 
 def allowed_now(here: Standing, project: Project) -> list[str]:
-    """The same of a standing that is known already."""
+    """The same of a standing that is known already. What is decided by votes is not in it: approvals know that."""
     state = ProjectState(project.state)
-    can = {event for event in Project.machine.events(state) if here.may(_ACTION_OF_EVENT[event])}
+    events = Project.machine.events(state)
+    can: set[str] = {step for step in _STEPS if step in events and here.may(step)}
     by_state: dict[Action, Iterable[ProjectState]] = {
         "edit": EDITABLE,
         "reclassify": APPROVED,

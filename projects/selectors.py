@@ -10,11 +10,12 @@ from django.db.models.functions import Coalesce, Lower
 from django.utils.translation import gettext as _
 
 from accounts.policies import require_signed_in
+from approvals.selectors import may_decide
 from kernel import clock
 from kernel.calendar import local_day
 from kernel.errors import Invalid, NotFound
 from projects import policies
-from projects.content import hash_of
+from projects.content import REGISTRATION, hash_of
 from projects.history import HistoryItem, history
 from projects.models import (
     ComputeRequest,
@@ -154,10 +155,17 @@ def project_detail(person: object, project_id: int) -> ProjectDetail:
         members=team,
         expected_compute=compute,
         milestones=milestones,
-        can=policies.allowed_now(standing, project),
+        can=sorted({*policies.allowed_now(standing, project), *_votes(person, project)}),
         content=hash_of(project, compute, milestones, team),
         standing=standing,
     )
+
+
+def _votes(person: object, project: Project) -> tuple[str, ...]:
+    """The answers that this person could give now."""
+    if project.state != ProjectState.SUBMITTED or not may_decide(person, REGISTRATION, project.pk):
+        return ()
+    return ("approve", "reject", "return")
 
 
 def name_is_taken(name: str, *, but: int | None = None) -> bool:

@@ -179,14 +179,14 @@ def _make(recipe: Recipe, people: People) -> None:
         services.member_add(actor=lead, project_id=project.pk, person=name, role=ProjectRole.RESEARCHER)
     steps: dict[str, Callable[..., Project]] = {
         "submit": partial(services.project_submit, actor=lead),
-        "approve": partial(services.project_approve, actor=director),
-        "reject": partial(services.project_reject, actor=director, reason=REASONS[S.REJECTED]),
+        "approve": partial(services.project_decide, answer="approve", actor=director),
+        "reject": partial(services.project_decide, answer="reject", actor=director, reason=REASONS[S.REJECTED]),
         "suspend": partial(services.project_suspend, actor=admin, reason=REASONS[S.SUSPENDED]),
         "close": partial(services.project_close, actor=lead, reason=REASONS[S.CLOSED]),
     }
     if recipe.question:
         steps["submit"](project_id=project.pk)
-        services.project_return(actor=director, project_id=project.pk, reason=recipe.question)
+        services.project_decide(answer="return", actor=director, project_id=project.pk, reason=recipe.question)
         steps["submit"] = partial(services.project_submit, actor=lead, answer=recipe.answer)
     _measure(project, recipe, lead, admin)
     for event in _WAY[recipe.state]:

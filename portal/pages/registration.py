@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.models import Person
 from accounts.policies import require_signed_in
+from approvals.selectors import answer_time
 from inventory.capacity import Capacity
 from inventory.models import GpuModel
 from inventory.selectors import capacity_at
@@ -20,7 +21,7 @@ from kernel.errors import NotFound
 from kernel.formats import number
 from kernel.ids import NO_ROW, id_in
 from kernel.svg import Usage, usage_bar
-from projects.answer_times import answer_time
+from projects.content import REGISTRATION
 from projects.facts import MAX_ROWS
 from projects.models import Project
 from projects.policies import visible_to
@@ -93,7 +94,7 @@ def consequence(request: HttpRequest) -> HttpResponse:
         "there_is": [line for line in lines if line.capacity.capacity],
         "is_draft": is_draft,
         "progress": progress(seen.missing) if is_draft else None,
-        "answer_time": answer_time(clock.now()) if is_draft else None,
+        "answer_time": answer_time(clock.now(), kind=REGISTRATION) if is_draft else None,
         "project": project,
         "similar": _similar(person, seen, project),
     }

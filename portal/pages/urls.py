@@ -3,6 +3,7 @@
 from django.urls import re_path
 
 from portal.pages import areas, cluster, deciding, design, form_drafts, home, lanes, registration, search
+from portal.pages.approval import pages as approval
 from portal.pages.bulk import pages as bulk
 from portal.pages.project import by_model, cost_page, jobs, overview, use
 from portal.pages.table import export, listing
@@ -24,6 +25,7 @@ urlpatterns = [
     page(r"^cluster", cluster.cluster, "cluster"),
     page(NODE, cluster.node, "node"),
     page(NODE + r"/(?P<name>drain|undrain|maintain|remove|declare-lost)", cluster.node_act, "node-act"),
+    page(r"^approvals/(?P<approval_id>[0-9]{1,18})", approval.approval, "approval"),
     page(r"^organisation", home.organisation, "organisation"),
     page(r"^lanes", lanes.lanes, "lanes"),
     page(r"^search", search.search, "search"),

@@ -11,13 +11,14 @@ from django.utils.translation import ngettext
 
 from accounts.models import Person, Role
 from accounts.policies import has_role
+from approvals.selectors import answer_time
 from inventory.models import Node
 from inventory.states import NodeState
 from kernel import clock, form_drafts
 from kernel.calendar import local_day
 from kernel.formats import duration
 from kernel.looks import model_title
-from projects.answer_times import answer_time
+from projects.content import REGISTRATION
 from projects.models import Milestone, Project, ProjectRole, Question
 from projects.policies import own_of
 from projects.policies import visible_to as visible_projects
@@ -168,7 +169,7 @@ def _decision(detail: ProjectDetail) -> Waiting:
     project = detail.project
     if "approve" in detail.can:
         return _submission(project)
-    usual = answer_time(clock.now())
+    usual = answer_time(clock.now(), kind=REGISTRATION)
     about = _("With the admins and directors")
     if usual is not None:
         about = _("With the admins and directors, typical answer %(length)s") % {"length": duration(usual.typical_s)}

@@ -66,7 +66,7 @@ def test_run_again_it_undoes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     seed(monkeypatch)
     director = Person.objects.get(username="director")
     waiting = Project.objects.get(name="Diffusion video compression")
-    services.project_approve(actor=director, project_id=waiting.pk)
+    services.project_decide(answer="approve", actor=director, project_id=waiting.pk)
     renamed = Project.objects.get(name="Sparse attention kernels")
     changes = {"name": "Renamed"}
     services.project_edit(actor=renamed.created_by, project_id=renamed.pk, changes=changes)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from accounts.models import Person
 from accounts.policies import require_signed_in
+from approvals.models import Answer
 from kernel.api.views import PortalViewSet
 from kernel.errors import NotFound
 from projects import policies, selectors, services
@@ -104,20 +105,20 @@ class ProjectViewSet(RegistryViewSet):
     @extend_schema(request=fields.DecisionInput)
     @action(detail=True, methods=["post"])
     def approve(self, request: Request, pk: str) -> Response:
-        """Never for the project's own people. With ``seen``, only that content is approved."""
-        return self.stepped("decide", services.project_approve, fields.DecisionInput)
+        """The caller's vote. Never for the project's own people. With ``seen``, only that content is approved."""
+        return self.voted(Answer.APPROVE)
 
     @extend_schema(request=fields.DecisionInput)
     @action(detail=True, methods=["post"])
     def reject(self, request: Request, pk: str) -> Response:
         """Needs a reason."""
-        return self.stepped("decide", services.project_reject, fields.DecisionInput)
+        return self.voted(Answer.REJECT)
 
     @extend_schema(request=fields.DecisionInput)
     @action(detail=True, methods=["post"], url_path="return", url_name="return")
     def return_to_draft(self, request: Request, pk: str) -> Response:
         """Back to its lead with a question, as ``reason``."""
-        return self.stepped("decide", services.project_return, fields.DecisionInput)
+        return self.voted(Answer.RETURN)
 
     @extend_schema(request=fields.StepInput)
     @action(detail=True, methods=["post"])
@@ -158,6 +159,19 @@ class ProjectViewSet(RegistryViewSet):
         found = selectors.project_detail(request.user, int(pk))
         page = self.paginate_queryset(selectors.history(found.project))
         return self.get_paginated_response([present.item(row) for row in page or []])
+
+    def voted(self, answer: Answer) -> Response:
+        """The caller's vote in the flow of approvals."""
+        project_id = self.permitted("read")
+        data = self.parse(fields.DecisionInput)
+        services.project_decide(
+            actor=self.me(),
+            project_id=project_id,
+            answer=answer,
+            reason=fields.reason_in(data),
+            seen=data.get("seen"),
+        )
+        return self.answer(project_id)
 
     def stepped(
         self, needed: policies.Action, service: Callable[..., Project], body: type[fields.StepInput]

@@ -2,13 +2,7 @@
 
 from projects.services.areas import area_create, area_delete, area_edit
 from projects.services.course import project_close, project_resume, project_suspend
-from projects.services.decisions import (
-    project_approve,
-    project_reject,
-    project_return,
-    project_submit,
-    project_withdraw,
-)
+from projects.services.decisions import project_decide, project_submit, project_withdraw
 from projects.services.drafts import not_editable, project_create, project_edit
 from projects.services.many import EditAsked, judge_edits, projects_edit_many
 from projects.services.measurements import (
@@ -44,13 +38,11 @@ __all__ = [
     "milestone_move",
     "milestone_reopen",
     "not_editable",
-    "project_approve",
     "project_close",
     "project_create",
+    "project_decide",
     "project_edit",
-    "project_reject",
     "project_resume",
-    "project_return",
     "project_submit",
     "project_suspend",
     "project_withdraw",

@@ -6,10 +6,13 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Person
 from accounts.policies import require_signed_in
+from approvals.models import Approval
+from approvals.services import open_approval_id
 from kernel import clock
 from kernel.errors import Invalid
 from kernel.unit import lock
 from projects import policies
+from projects.content import REGISTRATION
 from projects.models import Project, ProjectChange
 
 MAX_REASON = 2000
@@ -23,6 +26,19 @@ def begin(actor: Person | None, project_id: int, action: policies.Action) -> tup
     someone = as_now(actor)
     project: Project = lock({Project: [project_id]})[Project][project_id]
     return policies.require(someone, action, project), project
+
+
+def begin_with_approval(
+    actor: Person | None, project_id: int, action: policies.Action
+) -> tuple[Person, Project, Approval | None]:
+    """The same with the open approval of its registration locked too, None where no decision is open."""
+    someone = as_now(actor)
+    approval_id = open_approval_id(REGISTRATION, project_id)
+    locked = lock({Approval: [] if approval_id is None else [approval_id], Project: [project_id]})
+    project: Project = locked[Project][project_id]
+    approval: Approval | None = locked[Approval].get(approval_id)
+    still_open = approval if approval is not None and approval.is_open else None
+    return policies.require(someone, action, project), project, still_open
 
 
 def as_now(actor: Person | None) -> Person:

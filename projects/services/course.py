@@ -1,12 +1,13 @@
 """Suspending, resuming and closing a project. What follows from it is done above, told by the outbox."""
 
 from accounts.models import Person
+from approvals.services import approval_withdraw
 from kernel import audit, outbox
 from kernel.states import transition
 from kernel.unit import lock, unit_of_work
 from projects import policies
 from projects.models import Project, ProjectChange
-from projects.services.acts import as_now, begin, bounded, needed
+from projects.services.acts import as_now, begin, begin_with_approval, bounded, needed
 from projects.states import DONE, ProjectState
 
 
@@ -32,8 +33,10 @@ def project_resume(*, actor: Person | None, project_id: int, reason: str = "") -
 def project_close(*, actor: Person | None, project_id: int, reason: str) -> Project:
     """End a project for good; a draft too. Its row and history stay. Emits ``project.closed``. Locks the project."""
     with unit_of_work():
-        someone, project = begin(actor, project_id, "close")
+        someone, project, approval = begin_with_approval(actor, project_id, "close")
         _step(project, "close", someone, needed(reason), topic="project.closed")
+        if approval is not None:
+            approval_withdraw(actor=someone, approval=approval, reason=reason)
     return project
 
 

@@ -2,17 +2,23 @@
 
 from django.utils.translation import gettext as _
 
-from accounts.models import Person
+from accounts.models import Person, Role
+from accounts.policies import require_role, require_signed_in
+from approvals.kinds import Act, Case, Locked
+from approvals.models import Answer, Approval
+from approvals.rules import Measures
+from approvals.services import Ballot, approval_submit, approval_vote, approval_withdraw, open_approval_id
 from kernel import audit, clock
-from kernel.errors import Invalid
+from kernel.errors import Conflict, Invalid, NotFound
 from kernel.states import transition
 from kernel.unit import unit_of_work
-from projects.content import changed_fields, content_hash, missing_for_submit
-from projects.errors import ContentChanged
+from projects import policies
+from projects.content import REGISTRATION, content_hash, missing_for_submit
+from projects.errors import OwnProject
 from projects.models import Project, Question
 from projects.selectors import open_question
-from projects.services.acts import MAX_REASON, begin, bounded, needed
-from projects.states import DONE
+from projects.services.acts import MAX_REASON, as_now, begin_with_approval, bounded, needed
+from projects.states import DONE, ProjectState
 
 
 def project_submit(*, actor: Person | None, project_id: int, answer: str = "") -> Project:
@@ -22,13 +28,14 @@ def project_submit(*, actor: Person | None, project_id: int, answer: str = "") -
     ``Invalid`` naming each field that is missing, ``IllegalTransition``, ``Forbidden``, ``NotFound``.
     """
     with unit_of_work():
-        someone, project = begin(actor, project_id, "submit")
-        submit_locked(project, someone, answer)
+        someone, project, approval = begin_with_approval(actor, project_id, "submit")
+        submit_locked(project, someone, answer, approval)
     return project
 
 
-def submit_locked(project: Project, someone: Person, answer: str = "") -> None:
-    """The same in a unit that holds the project's lock, for somebody who may submit it."""
+def submit_locked(project: Project, someone: Person, answer: str = "", approval: Approval | None = None) -> None:
+    """The same in a unit that holds the project's lock, for somebody who may submit it. ``approval``: the locked one
+    in which it was returned."""
     Project.machine.target(project.state, "submit")
     question, said = open_question(project), answer.strip()
     missing = missing_for_submit(project) | _answer_faults(question, said)
@@ -40,46 +47,63 @@ def submit_locked(project: Project, someone: Person, answer: str = "") -> None:
     project.updated_at = clock.now()
     project.save(update_fields=["submitted_by", "updated_at"])
     _step(project, "submit", someone, said)
+    locked: Locked = {Project: {project.pk: project}}
+    approval_submit(actor=someone, case=case_of(project), existing=approval, locked=locked)
 
 
 def project_withdraw(*, actor: Person | None, project_id: int, reason: str = "") -> Project:
     """Take a submitted project back to a draft before it is decided. Locks the project."""
     with unit_of_work():
-        someone, project = begin(actor, project_id, "withdraw")
+        someone, project, approval = begin_with_approval(actor, project_id, "withdraw")
         _step(project, "withdraw", someone, bounded(reason))
+        if approval is not None:
+            approval_withdraw(actor=someone, approval=approval, reason=reason)
     return project
 
 
-def project_approve(*, actor: Person | None, project_id: int, seen: str | None = None, reason: str = "") -> Project:
-    """Make a submitted project active. Locks the project and judges the approver's rights as they are now.
+def project_decide(
+    *, actor: Person | None, project_id: int, answer: str, reason: str = "", seen: str | None = None
+) -> Project:
+    """The actor's vote on a submitted project: approve, reject or return, as the approval's step allows.
 
-    ``seen`` is the content hash that the approver looked at; another content is ``ContentChanged`` naming what
-    changed. Raises ``OwnProject`` for members, the creator and who submitted it; ``IllegalTransition`` on the
-    second click.
+    ``seen`` is the content hash that was looked at. Raises ``NotFound`` for a stranger, ``IllegalTransition`` where
+    nothing is to decide, ``OwnProject`` for the project's people, past ones included, and what ``approval_vote``
+    raises.
     """
-    with unit_of_work():
-        someone, project = _decide(actor, project_id, "approve", seen)
-        _step(project, "approve", someone, bounded(reason))
-    return project
+    someone = require_signed_in(actor)
+    project = policies.visible_to(someone).filter(pk=project_id).first()
+    if project is None:
+        raise NotFound
+    if policies.standing(as_now(someone), project).is_own:
+        raise OwnProject(data={"action": "decide"})
+    approval_id = open_approval_id(REGISTRATION, project_id)
+    if project.state != ProjectState.SUBMITTED or approval_id is None:
+        require_role(someone, Role.ADMIN, Role.DIRECTOR)
+        Project.machine.target(project.state, answer)
+        raise Conflict(_("No decision on this project is open."))
+    if answer != Answer.APPROVE:
+        needed(reason)
+    approval_vote(actor=someone, approval_id=approval_id, ballot=Ballot(answer, seen=seen, comment=reason))
+    return Project.objects.get(pk=project_id)
 
 
-def project_reject(*, actor: Person | None, project_id: int, reason: str, seen: str | None = None) -> Project:
-    """End a submitted project's registration; the reason is needed. Otherwise as ``project_approve``."""
-    with unit_of_work():
-        someone, project = _decide(actor, project_id, "reject", seen)
-        _step(project, "reject", someone, needed(reason))
-    return project
+def project_judged(act: Act, project: Project) -> None:
+    """What the flow decided, done to the locked project; a question is kept until it is answered."""
+    _step(project, act.answer, act.actor, act.reason)
+    if act.answer == Answer.RETURN and act.actor is not None:
+        Question.objects.create(project=project, text=act.reason, asked_by=act.actor, asked_at=clock.now())
 
 
-def project_return(*, actor: Person | None, project_id: int, reason: str, seen: str | None = None) -> Project:
-    """Give a submitted project back as a draft with a question, which stays open until it is submitted with an
-    answer. Otherwise as ``project_approve``."""
-    with unit_of_work():
-        someone, project = _decide(actor, project_id, "return", seen)
-        asked = needed(reason)
-        _step(project, "return", someone, asked)
-        Question.objects.create(project=project, text=asked, asked_by=someone, asked_at=clock.now())
-    return project
+def case_of(project: Project) -> Case:
+    """The registration as the flow takes it."""
+    return Case(
+        kind=REGISTRATION,
+        subject_id=project.pk,
+        project_id=project.pk,
+        title=project.name,
+        content=content_hash(project),
+        measures=Measures(),
+    )
 
 
 def _answer_faults(question: Question | None, answer: str) -> dict[str, str]:
@@ -99,16 +123,7 @@ def _answer(question: Question, answer: str, someone: Person) -> None:
     question.save(update_fields=["answer", "answered_by", "answered_at"])
 
 
-def _decide(actor: Person | None, project_id: int, event: str, seen: str | None) -> tuple[Person, Project]:
-    someone, project = begin(actor, project_id, "decide")
-    Project.machine.target(project.state, event)
-    now = content_hash(project)
-    if seen is not None and seen != now:
-        raise ContentChanged(data={"changed": changed_fields(seen, now), "content": now})
-    return someone, project
-
-
-def _step(project: Project, event: str, actor: Person, reason: str = "") -> None:
+def _step(project: Project, event: str, actor: Person | None, reason: str = "") -> None:
     """The transition with its history row, and the audit entry; both hold the content it was made on."""
     before, content = project.state, content_hash(project)
     transition(project, event, actor=actor, reason=reason, data={"content": content})

@@ -13,7 +13,7 @@ from projects import policies
 from projects.errors import AlreadySent
 from projects.facts import Facts
 from projects.models import Project
-from projects.services.acts import as_now, begin
+from projects.services.acts import as_now, begin_with_approval
 from projects.services.decisions import submit_locked
 from projects.services.drafts import edit_locked, project_create
 from projects.services.members import MemberAsked, join_from_start
@@ -67,14 +67,14 @@ def registration_edit(*, actor: Person | None, project_id: int, sending: Sending
     Raises what ``project_edit`` and ``project_submit`` raise, and ``AlreadySent``; nothing is kept then.
     """
     with unit_of_work():
-        someone, project = begin(actor, project_id, "read")
+        someone, project, approval = begin_with_approval(actor, project_id, "read")
         known = _claimed(someone, sending)
         if known is not None:
             return known
         edit_locked(project, someone, sending.facts, sending.seen)
         if sending.is_submission:
             policies.require(someone, "submit", project)
-            submit_locked(project, someone, sending.answer)
+            submit_locked(project, someone, sending.answer, approval)
         _remember(someone, sending, project)
     return project
 

@@ -58,7 +58,7 @@ def active_project(
         services.member_add(
             actor=leader, project_id=project.pk, person=str(someone.username), role=ProjectRole.RESEARCHER
         )
-    project = services.project_approve(actor=admin(), project_id=project.pk)
+    project = services.project_decide(answer="approve", actor=admin(), project_id=project.pk)
     if tier is not None:
         services.tier_set(actor=admin(), project_id=project.pk, tier=tier, reason="Set by a test")
     return project
@@ -76,7 +76,7 @@ def closed_project(*, lead: Person | None = None, **changes: object) -> Project:
 
 def rejected_project(*, lead: Person | None = None, **changes: object) -> Project:
     project = submitted_project(lead=lead, **changes)
-    return services.project_reject(actor=admin(), project_id=project.pk, reason="Set by a test")
+    return services.project_decide(answer="reject", actor=admin(), project_id=project.pk, reason="Set by a test")
 
 
 def days_from_now(days: int) -> date:

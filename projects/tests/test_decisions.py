@@ -31,7 +31,7 @@ def test_an_approval_of_older_content_is_refused_and_says_what_changed() -> None
     lead, director = people.person(), people.api_client(people.director())
     project = factories.submitted_project(lead=lead)
     seen = director.get(url(project)).json()["content"]
-    services.project_return(actor=factories.admin(), project_id=project.pk, reason="Which data?")
+    services.project_decide(answer="return", actor=factories.admin(), project_id=project.pk, reason="Which data?")
     services.project_edit(actor=lead, project_id=project.pk, changes={"goal": "Another goal", "datasets": ["x"]})
     services.project_submit(actor=lead, project_id=project.pk, answer="x")
     for action in ("approve", "reject", "return"):
@@ -72,7 +72,7 @@ def test_an_approval_after_it_went_back_is_refused(way_back: str) -> None:
     if way_back == "withdraw":
         services.project_withdraw(actor=lead, project_id=project.pk)
     else:
-        services.project_return(actor=factories.admin(), project_id=project.pk, reason="A question")
+        services.project_decide(answer="return", actor=factories.admin(), project_id=project.pk, reason="A question")
     refused = people.api_client(people.director()).post(url(project, "approve/"), {"seen": seen})
     assert refused.status_code == 409
     assert refused.json()["code"] == "illegal_transition"
@@ -172,7 +172,7 @@ def test_two_approvals_at_once_are_one_approval() -> None:
     assert sorted(codes) == [200, 409]
     project.refresh_from_db()
     assert project.state == "active"
-    assert StateChange.objects.filter(event="approve", subject_id=str(project.pk)).count() == 1
+    assert StateChange.objects.filter(machine="project", event="approve", subject_id=str(project.pk)).count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -182,7 +182,7 @@ def test_approval_and_withdrawal_at_once_give_one_of_them() -> None:
     director, client = people.api_client(people.director()), people.api_client(lead)
     acts = [partial(director.post, url(project, "approve/")), partial(client.post, url(project, "withdraw/"))]
     assert sorted(at_once(project, acts)) == [200, 409]
-    assert StateChange.objects.filter(event__in=["approve", "withdraw"]).count() == 1
+    assert StateChange.objects.filter(machine="project", event__in=["approve", "withdraw"]).count() == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -41,10 +41,10 @@ def whole_life(lead: Person) -> Project:
     given: Any = {"project_id": project.pk}
     services.project_edit(actor=lead, changes={"name": "Beta", "breakthrough": 9}, **given)
     services.project_submit(actor=lead, **given)
-    services.project_return(actor=admin, reason="Which data?", **given)
+    services.project_decide(answer="return", actor=admin, reason="Which data?", **given)
     services.project_edit(actor=lead, changes={"datasets": ["corpora/web"]}, **given)
     services.project_submit(actor=lead, answer="The web of 2026", **given)
-    services.project_approve(actor=admin, reason="Welcome", **given)
+    services.project_decide(answer="approve", actor=admin, reason="Welcome", **given)
     services.member_add(actor=lead, person=str(researcher.username), role="researcher", **given)
     services.tier_set(actor=admin, tier="low", reason="New", **given)
     services.project_edit(actor=lead, changes={"stage": "training"}, **given)

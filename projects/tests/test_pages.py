@@ -161,7 +161,7 @@ def test_the_decision_page_decides_on_what_it_showed(lead: Person) -> None:
     assert project.state == "active"
     # The second click on the same page.
     assert director.post(page, {"answer": "approve", "seen": seen}).status_code == 409
-    assert StateChange.objects.filter(event="approve").count() == 1
+    assert StateChange.objects.filter(machine="project", event="approve").count() == 1
     assert director.get(page).status_code == 302
 
 
@@ -242,7 +242,7 @@ def test_script_text_stays_text_on_every_page() -> None:
         milestones=[MilestoneAsked(SCRIPT, datetime(2030, 1, 1, tzinfo=UTC).date())],
     )
     services.project_submit(actor=lead, project_id=project.pk)
-    services.project_return(actor=factories.admin(), project_id=project.pk, reason=SCRIPT)
+    services.project_decide(answer="return", actor=factories.admin(), project_id=project.pk, reason=SCRIPT)
     own = [f"/projects/{project.pk}/edit/", f"/projects/{project.pk}/close/"]
     for page in [*every_page(project), *own]:
         text = text_of(people.browser(lead).get(page))

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser, Permission
 from accounts.models import Person, Role
 from accounts.tests import factories as people
 from kernel.errors import Forbidden, NotFound, Unauthenticated
-from projects import policies, services
+from projects import policies, selectors, services
 from projects.errors import OwnMembership, OwnProject
 from projects.models import ProjectRole
 from projects.policies import Action, Standing
@@ -21,7 +21,6 @@ MAY: dict[Action, set[str]] = {
     "submit": {"lead"},
     "withdraw": {"lead"},
     "manage_members": {"lead", "admin"},
-    "decide": {"admin", "director"},
     "suspend": {"admin"},
     "resume": {"admin"},
     "close": {"lead", "admin"},
@@ -42,7 +41,7 @@ def test_matrix_of_one_role(action: Action) -> None:
 @pytest.mark.parametrize("action", list(MAY))
 def test_no_role_helps_in_favour_of_an_own_project(action: Action) -> None:
     everything = Standing(LEAD, frozenset(Role), is_own=True)
-    assert everything.may(action) == (action not in {"decide", "resume", "set_tier", "reclassify"})
+    assert everything.may(action) == (action not in {"resume", "set_tier", "reclassify"})
 
 
 @pytest.mark.django_db
@@ -109,10 +108,10 @@ def test_stranger_and_member_are_refused_differently() -> None:
 def test_a_role_that_was_taken_away_no_longer_decides() -> None:
     director = people.director()
     project = factories.submitted_project()
-    policies.require(director, "decide", project)  # Remembers the roles on this object.
+    policies.require(director, "read", project)  # Remembers the roles on this object.
     director.role_grants.update(revoked_at="2026-01-01T00:00Z")
     with pytest.raises(NotFound):
-        services.project_approve(actor=director, project_id=project.pk)
+        services.project_decide(answer="approve", actor=director, project_id=project.pk)
     project.refresh_from_db()
     assert project.state == "submitted"
 
@@ -127,12 +126,12 @@ def test_nobody_decides_on_an_own_project() -> None:
     member = Person.objects.get(username="member")
     for someone in (creator, second, member):
         with pytest.raises(OwnProject):
-            services.project_approve(actor=someone, project_id=project.pk)
-        assert "approve" not in policies.can_now(someone, project)
+            services.project_decide(answer="approve", actor=someone, project_id=project.pk)
+        assert "approve" not in selectors.project_detail(someone, project.pk).can
     # Leaving does not make it another's project.
     services.member_remove(actor=creator, project_id=project.pk, person_id=creator.pk)
     with pytest.raises(OwnProject):
-        services.project_approve(actor=creator, project_id=project.pk)
+        services.project_decide(answer="approve", actor=creator, project_id=project.pk)
 
 
 @pytest.mark.django_db
@@ -143,8 +142,8 @@ def test_nobody_leaves_a_project_to_decide_on_it_and_come_back() -> None:
     services.project_submit(actor=lead, project_id=project.pk)
     services.member_remove(actor=admin, project_id=project.pk, person_id=admin.pk)
     with pytest.raises(OwnProject):
-        services.project_approve(actor=admin, project_id=project.pk)
-    assert "approve" not in policies.can_now(admin, project)
+        services.project_decide(answer="approve", actor=admin, project_id=project.pk)
+    assert "approve" not in selectors.project_detail(admin, project.pk).can
     with pytest.raises(OwnMembership):
         services.member_add(actor=admin, project_id=project.pk, person="member", role="lead")
 

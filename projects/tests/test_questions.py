@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 def returned(reason: str = "Which data?") -> Project:
     project = factories.submitted_project()
-    return services.project_return(actor=factories.admin(), project_id=project.pk, reason=reason)
+    return services.project_decide(answer="return", actor=factories.admin(), project_id=project.pk, reason=reason)
 
 
 def test_returning_opens_a_question_and_submitting_answers_it() -> None:
@@ -66,7 +66,7 @@ def test_withdrawing_and_submitting_again_keeps_the_thread_and_asks_nothing_agai
     services.project_submit(actor=lead, answer="One", **given)
     services.project_withdraw(actor=lead, **given)
     services.project_submit(actor=lead, **given)
-    services.project_return(actor=factories.admin(), reason="Second?", **given)
+    services.project_decide(answer="return", actor=factories.admin(), reason="Second?", **given)
     thread = selectors.questions(project)
     assert [(line.text, line.answer) for line in thread] == [("First?", "One"), ("Second?", "")]
 

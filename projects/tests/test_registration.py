@@ -14,10 +14,10 @@ from django.db import connection, transaction
 
 from accounts.models import Person
 from accounts.tests import factories as people
+from approvals.selectors import answer_time
 from kernel import clock, form_drafts
 from kernel.models import FormDraft, IdempotencyKey
 from projects import services
-from projects.answer_times import answer_time
 from projects.content import content_hash
 from projects.models import Membership, Project, ProjectChange
 from projects.registration import keeping, typed
@@ -303,7 +303,7 @@ def _meet_at_the_models(acts: Sequence[Any]) -> None:
 
 def test_the_question_stands_on_the_form_and_must_be_answered(lead: Person) -> None:
     project = factories.submitted_project(lead=lead)
-    services.project_return(actor=factories.admin(), project_id=project.pk, reason="Why not <A100>?")
+    services.project_decide(answer="return", actor=factories.admin(), project_id=project.pk, reason="Why not <A100>?")
     browser, address = people.browser(lead), f"/projects/{project.pk}/edit"
     page = text_of(browser.get(address))
     assert "Why not &lt;A100&gt;?" in page
@@ -323,7 +323,7 @@ def test_the_question_stands_on_the_form_and_must_be_answered(lead: Person) -> N
 
 def test_saving_without_submitting_needs_no_answer(lead: Person) -> None:
     project = factories.submitted_project(lead=lead)
-    services.project_return(actor=factories.admin(), project_id=project.pk, reason="Why?")
+    services.project_decide(answer="return", actor=factories.admin(), project_id=project.pk, reason="Why?")
     address = f"/projects/{project.pk}/edit"
     assert people.browser(lead).post(address, sent(answer="Not sure yet")).status_code == 302
     assert not project.questions.get().answer
@@ -359,12 +359,12 @@ def test_the_typical_answer_is_the_median_of_what_was_decided() -> None:
     admin, lead = factories.admin(), people.person()
     assert answer_time(start) is None
     found = None
-    for hours, act in ((1, services.project_approve), (30, services.project_reject), (5, services.project_return)):
+    for hours, answer in ((1, "approve"), (30, "reject"), (5, "return")):
         with clock.frozen(start):
             project = factories.submitted_project(lead=lead)
         with clock.frozen(start + timedelta(hours=hours)):
             assert found is None, "two answers say nothing about what is typical"
-            act(actor=admin, project_id=project.pk, reason="Said")
+            services.project_decide(answer=answer, actor=admin, project_id=project.pk, reason="Said")
         found = answer_time(start + timedelta(days=2))
     with clock.frozen(start):
         withdrawn = factories.submitted_project(lead=lead)

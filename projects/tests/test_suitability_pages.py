@@ -106,7 +106,7 @@ def test_the_decision_page_shows_its_evidence_and_costs_the_same_for_many() -> N
     project = factories.submitted_project(lead=lead, name="Weather emulators", goal="Fifty members for one")
     browser, address = people.browser(people.director()), f"/projects/{project.pk}/decide/"
     few = cost(browser, address)
-    services.project_return(actor=factories.admin(), project_id=project.pk, reason="Which weather?")
+    services.project_decide(answer="return", actor=factories.admin(), project_id=project.pk, reason="Which weather?")
     services.project_edit(actor=lead, project_id=project.pk, changes={"goal": "Fifty members for the price of one"})
     services.project_submit(actor=lead, project_id=project.pk, answer="That of next week")
     for index in range(4):

@@ -11,13 +11,16 @@ from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.http import require_http_methods
 
-from accounts.policies import require_signed_in
+from accounts.models import Role
+from accounts.policies import require_role, require_signed_in
+from approvals.errors import ContentDiffers
+from approvals.models import Answer
 from kernel.dialogs import ask
-from kernel.errors import Invalid, NotFound
+from kernel.errors import Forbidden, Invalid, NotFound
 from kernel.forms import add_errors
 from projects import impact, policies, selectors, services
 from projects.content import FIELDS
-from projects.errors import ContentChanged
+from projects.errors import OwnProject
 from projects.forms import NeededReasonForm, ReasonForm, TierForm
 from projects.models import Project
 from projects.selectors import HistoryItem, ProjectDetail
@@ -45,32 +48,31 @@ class Decide(View):
         return {}
 
     def get(self, request: HttpRequest, project_id: int) -> HttpResponse:
-        detail = opened(request, project_id, "decide")
+        detail = opened(request, project_id, "read")
         if detail.project.state != ProjectState.SUBMITTED:
+            require_role(request.user, Role.ADMIN, Role.DIRECTOR)
             text = _("There is nothing to decide: the project is %(state)s.")
             messages.info(request, text % {"state": ProjectState(detail.project.state).label})
             return redirect("project", project_id)
+        require_vote(detail)
         return self._page(request, detail, ReasonForm())
 
     def post(self, request: HttpRequest, project_id: int) -> HttpResponse:
         person = require_signed_in(request.user)
-        detail = opened(request, project_id, "decide")
-        services_by_answer: dict[str, Service] = {
-            "approve": services.project_approve,
-            "return": services.project_return,
-            "reject": services.project_reject,
-        }
-        service = services_by_answer.get(request.POST.get("answer", ""))
+        detail = opened(request, project_id, "read")
+        answer = request.POST.get("answer", "")
         form = ReasonForm(request.POST)
-        if service is None or not form.is_valid():
+        if answer not in Answer.values or not form.is_valid():
             return self._page(request, detail, form)
         try:
             seen, reason = request.POST.get("seen", ""), form.cleaned_data["reason"]
-            project = service(actor=person, project_id=project_id, seen=seen, reason=reason)
+            project = services.project_decide(
+                actor=person, project_id=project_id, answer=answer, seen=seen, reason=reason
+            )
         except Invalid as refusal:
             add_errors(form, refusal)
             return self._page(request, detail, form)
-        except ContentChanged as refusal:
+        except ContentDiffers as refusal:
             changed = [word(field) for field in refusal.data["changed"]]
             return self._page(request, detail, form, changed)
         said = _("%(project)s is %(state)s now.")
@@ -102,6 +104,12 @@ class Decide(View):
         }
         code = 409 if changed is not None else 422 if form.errors else 200
         return render(request, self.template, context, status=code)
+
+
+def require_vote(detail: ProjectDetail) -> None:
+    """Raises where this person may not vote now."""
+    if "approve" not in detail.can:
+        raise OwnProject(data={"action": "decide"}) if detail.standing.is_own else Forbidden()
 
 
 def since_last(story: Sequence[HistoryItem]) -> tuple[list[HistoryItem], list[HistoryItem] | None]:

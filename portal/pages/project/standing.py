@@ -6,9 +6,9 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from approvals.selectors import AnswerTime, answer_time
 from kernel import clock
-from projects.answer_times import AnswerTime, answer_time
-from projects.content import missing_for_submit
+from projects.content import REGISTRATION, missing_for_submit
 from projects.history import HistoryItem
 from projects.selectors import ProjectDetail
 from projects.states import ProjectState
@@ -40,7 +40,7 @@ def standing_of(detail: ProjectDetail, story: Sequence[HistoryItem]) -> Standing
     if state == ProjectState.DRAFT:
         return _draft(detail, last)
     title, text = _WORDS[state]()
-    typical = answer_time(clock.now()) if state == ProjectState.SUBMITTED else None
+    typical = answer_time(clock.now(), kind=REGISTRATION) if state == ProjectState.SUBMITTED else None
     if last is None:
         return Standing(state, title, text, typical=typical)
     return Standing(state, title, text, last.who, last.at, last.reason, typical=typical)

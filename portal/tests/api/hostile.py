@@ -27,8 +27,7 @@ from projects.services import (
     area_create,
     measurement_confirm,
     measurement_state,
-    project_approve,
-    project_return,
+    project_decide,
     project_submit,
     project_suspend,
     tier_set,
@@ -162,13 +161,13 @@ def _projects(admin: Person, lead: Person, researcher: Person, model: GpuModel) 
 
     active = registry.submitted_project(lead=lead, **facts("active"))
     registry.enrol(active, researcher)
-    project_approve(actor=admin, project_id=active.pk, reason=said("approvereason"))
+    project_decide(answer="approve", actor=admin, project_id=active.pk, reason=said("approvereason"))
     tier_set(actor=admin, project_id=active.pk, tier="high", reason=said("tierreason"))
     suspended = registry.active_project(lead=lead, **facts("suspended"))
     project_suspend(actor=admin, project_id=suspended.pk, reason=said("suspendreason"))
     _measured(admin, lead, active, model)
     asked = registry.submitted_project(lead=lead, **facts("submitted"))
-    project_return(actor=admin, project_id=asked.pk, reason=said("question"))
+    project_decide(answer="return", actor=admin, project_id=asked.pk, reason=said("question"))
     project_submit(actor=lead, project_id=asked.pk, answer=said("answer"))
     return {
         "project": active,

@@ -15,7 +15,7 @@ from portal.pages.news import News, _together
 from portal.pages.waiting import SHOWN, waiting_for
 from portal.tests.pages import world
 from projects.models import Project, ProjectRole
-from projects.services import member_add, member_remove, project_return
+from projects.services import member_add, member_remove, project_decide
 from projects.tests import factories as registry
 from scheduling.tests import factories
 
@@ -127,6 +127,6 @@ def test_searching_survives_odd_words() -> None:
 def test_a_returned_registration_asks_for_its_answer() -> None:
     lead = people.person("its-lead")
     project = registry.submitted_project(lead=lead, name="Asked")
-    project_return(actor=people.admin(), project_id=project.pk, reason="Which licence?")
+    project_decide(answer="return", actor=people.admin(), project_id=project.pk, reason="Which licence?")
     titles = [row.title for group in waiting_for(lead) for row in group.rows]
     assert titles == ["Answer the question on “Asked”"]

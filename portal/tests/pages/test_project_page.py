@@ -17,7 +17,7 @@ from portal.pages.project.pace import at_this_pace
 from portal.pages.project.use import held_by_model
 from portal.tests.pages import world
 from projects.content import content_hash
-from projects.services import project_return
+from projects.services import project_decide
 from projects.tests import factories as registry
 from scheduling import services
 from scheduling.selectors.pieces import Piece
@@ -144,7 +144,7 @@ def _active(lead: Any) -> int:
 def test_a_returned_registration_shows_the_question() -> None:
     lead = people.person("asked-lead")
     project = registry.submitted_project(lead=lead)
-    project_return(actor=registry.admin(), project_id=project.pk, reason="Which baseline?")
+    project_decide(answer="return", actor=registry.admin(), project_id=project.pk, reason="Which baseline?")
     page = people.browser(lead).get(f"/projects/{project.pk}").content.decode()
     assert "The approver asks before deciding" in page
     assert "Which baseline?" in page
