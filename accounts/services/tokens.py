@@ -12,7 +12,7 @@ from accounts.policies import has_role, require_role, require_signed_in
 from accounts.tokens import SHOWN_CHARACTERS, digest_of, new_secret
 from kernel import audit, clock
 from kernel.errors import Conflict, Invalid, NotFound
-from kernel.unit import unit_of_work
+from kernel.unit import lock, unit_of_work
 
 DEFAULT_DAYS = 90
 MAX_DAYS = 365
@@ -39,9 +39,10 @@ class TokenTerms:
 def token_issue(*, actor: Person | None, owner: Person, terms: TokenTerms) -> Issued:
     """A token for oneself, or by an admin for a service account. Raises ``Forbidden``, ``Invalid``, ``Conflict``.
 
-    Nobody gets a token that acts for another person.
+    Nobody gets a token that acts for another person. Locks the owner: nobody gets one while being off-boarded.
     """
     with unit_of_work():
+        owner = lock({Person: [owner.pk]})[Person][owner.pk]
         if actor is not None and require_signed_in(actor).pk != owner.pk:
             require_role(actor, Role.ADMIN)
             if not owner.is_service:

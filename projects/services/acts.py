@@ -1,5 +1,6 @@
 """How every act on a project begins, and how its change is written down."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -18,13 +19,16 @@ from projects.models import Project, ProjectChange
 MAX_REASON = 2000
 
 
-def begin(actor: Person | None, project_id: int, action: policies.Action) -> tuple[Person, Project]:
+def begin(
+    actor: Person | None, project_id: int, action: policies.Action, *, joining: Person | None = None
+) -> tuple[Person, Project]:
     """Lock the project, then judge the actor's rights as they are now, not as they were at sign-in.
 
+    ``joining`` is locked, too: nobody is put on a team while they are being off-boarded.
     Call inside a unit of work. Raises ``Unauthenticated``, ``NotFound``, ``Forbidden``, ``LockTimeout``.
     """
     someone = as_now(actor)
-    project: Project = lock({Project: [project_id]})[Project][project_id]
+    project: Project = lock({Person: [joining.pk] if joining else [], Project: [project_id]})[Project][project_id]
     return policies.require(someone, action, project), project
 
 
@@ -39,6 +43,13 @@ def begin_with_approval(
     approval: Approval | None = locked[Approval].get(approval_id)
     still_open = approval if approval is not None and approval.is_open else None
     return policies.require(someone, action, project), project, still_open
+
+
+def begin_new(actor: Person | None, joining: Iterable[Person] = ()) -> Person:
+    """Likewise of a project that is to come: its people are locked, the actor among them, who is given back fresh."""
+    someone = require_signed_in(actor)
+    people = lock({Person: {someone.pk, *(person.pk for person in joining)}})[Person]
+    return require_signed_in(people[someone.pk])
 
 
 def as_now(actor: Person | None) -> Person:

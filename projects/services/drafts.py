@@ -18,7 +18,7 @@ from projects.content import changed_fields, content_hash
 from projects.errors import ContentChanged, NotEditable
 from projects.facts import CLASSIFYING, SCALARS, Facts, tidied
 from projects.models import Project, ProjectRole, ResearchArea
-from projects.services.acts import as_now, begin, note
+from projects.services.acts import begin, begin_new, note
 from projects.services.members import join
 from projects.services.parts import set_compute, set_milestones
 from projects.states import ProjectState
@@ -28,22 +28,26 @@ Areas = dict[str, ResearchArea]
 
 
 def project_create(*, actor: Person | None, facts: Facts) -> Project:
-    """A draft of anybody with an active account, who becomes its lead. It may lack anything.
+    """A draft of anybody with an active account, who becomes its lead. It may lack anything. Locks the actor.
 
     Raises ``Unauthenticated``; ``Invalid`` by field (unknown model or area, name taken, out of range).
     """
     with unit_of_work():
-        someone = as_now(actor)
-        now = clock.now()
-        asked = tidied(facts, today=local_day(now))
-        project = Project(created_by=someone, created_at=now, updated_at=now)
-        _assign(project, asked, areas_by_name() if asked.get("area") else {})
-        with _name_is_free(project):
-            project.save()
-        set_compute(project, asked.get("expected_compute", []))
-        set_milestones(project, asked.get("milestones", []))
-        join(project, someone, ProjectRole.LEAD, by=someone)
-        audit.record("project.created", actor=someone, subject=project, after={"name": project.name})
+        return create_locked(begin_new(actor), facts)
+
+
+def create_locked(someone: Person, facts: Facts) -> Project:
+    """The same in a unit that holds the lock of who will lead it."""
+    now = clock.now()
+    asked = tidied(facts, today=local_day(now))
+    project = Project(created_by=someone, created_at=now, updated_at=now)
+    _assign(project, asked, areas_by_name() if asked.get("area") else {})
+    with _name_is_free(project):
+        project.save()
+    set_compute(project, asked.get("expected_compute", []))
+    set_milestones(project, asked.get("milestones", []))
+    join(project, someone, ProjectRole.LEAD, by=someone)
+    audit.record("project.created", actor=someone, subject=project, after={"name": project.name})
     return project
 
 

@@ -30,13 +30,13 @@ class MemberAsked:
 
 
 def member_add(*, actor: Person | None, project_id: int, person: str, role: str) -> Membership:
-    """Put somebody with an active account on the team. ``person`` is an id or a user name. Locks the project.
+    """Put somebody with an active account on the team. ``person`` is an id or a user name. Locks both.
 
     Raises ``Invalid`` for nobody, somebody deactivated or an unknown role; ``AlreadyMember``; ``NotEditable``;
     ``OwnMembership``.
     """
     with unit_of_work():
-        someone, project = begin(actor, project_id, "manage_members")
+        someone, project = begin(actor, project_id, "manage_members", joining=_found(person))
         _require_staffed(project)
         newcomer, in_role = _active_person(person), _role(role)
         if Membership.objects.filter(project=project, person=newcomer, left_at__isnull=True).exists():
@@ -49,13 +49,14 @@ def member_add(*, actor: Person | None, project_id: int, person: str, role: str)
 
 
 def member_change_role(*, actor: Person | None, project_id: int, person_id: int, role: str) -> Membership:
-    """Give a member another role: the time in the old one ends, the time in the new one begins. Locks the project.
+    """Give a member another role: the time in the old one ends, the time in the new one begins. Locks both.
 
     Raises ``LastLead``, ``NotFound`` for somebody not on the team, ``Conflict`` for the role already held,
     ``OwnMembership``.
     """
     with unit_of_work():
-        someone, project = begin(actor, project_id, "manage_members")
+        member = Person.objects.filter(pk=person_id).first()
+        someone, project = begin(actor, project_id, "manage_members", joining=member)
         _require_staffed(project)
         membership, new = _live(project, person_id), _role(role)
         old = ProjectRole(membership.role)
@@ -99,6 +100,11 @@ def join(project: Project, person: Person, role: ProjectRole, *, by: Person) -> 
     membership = _begin(project, person, role, by=by)
     note(project, "member", None, plain(person, role), by)
     return membership
+
+
+def newcomers(asked: Sequence[MemberAsked]) -> list[Person]:
+    """Who is meant, as far as there is such a person: to be locked before ``join_from_start``."""
+    return [found for row in asked if (found := _found(row.person.strip()))]
 
 
 def join_from_start(project: Project, asked: Sequence[MemberAsked], *, by: Person) -> None:
@@ -187,12 +193,15 @@ def _require_staffed(project: Project) -> None:
         raise NotEditable(text % {"state": ProjectState(project.state).label}, data={"state": project.state})
 
 
+def _found(person: str) -> Person | None:
+    """By user name, else by id."""
+    by_name = Person.objects.filter(username__iexact=person).first()
+    return by_name or Person.objects.filter(pk=id_in(person) or NO_ROW).first()
+
+
 def _active_person(person: str) -> Person:
-    """By user name, else by id. Raises ``Invalid``: nobody is added by mistake, nobody who is gone."""
-    found = (
-        Person.objects.filter(username__iexact=person).first()
-        or Person.objects.filter(pk=id_in(person) or NO_ROW).first()
-    )
+    """Raises ``Invalid``: nobody is added by mistake, nobody who is gone."""
+    found = _found(person)
     if found is None:
         raise Invalid({"person": _("Nobody has the user name “%(name)s”.") % {"name": person[:60]}})
     if not found.is_active:

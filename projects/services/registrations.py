@@ -13,10 +13,10 @@ from projects import policies
 from projects.errors import AlreadySent
 from projects.facts import Facts
 from projects.models import Project
-from projects.services.acts import as_now, begin_with_approval
+from projects.services.acts import begin_new, begin_with_approval
 from projects.services.decisions import submit_locked
-from projects.services.drafts import edit_locked, project_create
-from projects.services.members import MemberAsked, join_from_start
+from projects.services.drafts import create_locked, edit_locked
+from projects.services.members import MemberAsked, join_from_start, newcomers
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ def registration_create(*, actor: Person | None, sending: Sending) -> Project:
     naming everything that cannot be taken or is missing; nothing is kept then.
     """
     with unit_of_work():
-        someone = as_now(actor)
+        someone = begin_new(actor, newcomers(sending.team))
         known = _claimed(someone, sending)
         if known is not None:
             return known
-        project = project_create(actor=someone, facts=sending.facts)
+        project = create_locked(someone, sending.facts)
         join_from_start(project, sending.team, by=someone)
         if sending.is_submission:
             submit_locked(project, someone)
