@@ -28,6 +28,7 @@ urlpatterns = [
     path("api/v1/", include("portal.api.urls")),
     path("accounts/", include("accounts.sign_in_urls")),
     path("", include("accounts.urls")),
+    path("", include("approvals.urls")),
     path("", include("inventory.urls")),
     path("", include("quotas.urls")),
     path("", include(registry_patterns)),

@@ -1,7 +1,7 @@
 // Keyboard and selection for <table class="table-dense" data-keys>: j k move, x selects, Enter opens, Esc clears.
 // Shift-click (or Shift Enter) on a head sorts by that column as well. Columns are chosen and ordered in [data-columns].
 (() => {
-  const rowsOf = (table) => [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden);
+  const rowsOf = (table) => [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden && !row.classList.contains("is-group"));
   const boxOf = (row) => row.querySelector("input[type=checkbox][data-select]");
   const current = () => document.querySelector("table[data-keys] tr.is-focused");
   let last = null;

@@ -1,0 +1,43 @@
+"""What every page of the room has around it: tabs with true counts, and where things are."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+
+from accounts.models import Person
+from accounts.policies import has_role
+from approvals.models import Approval
+from approvals.policies import SEES_ALL
+from approvals.queue import Queue, queue_of
+from approvals.selectors import decided
+
+
+def tabs(person: Person, current: str, queue: Queue | None = None) -> list[dict[str, Any]]:
+    """The pages of the room that this person may open; ``queue`` where the page has read it already."""
+    there = queue or queue_of(person)
+    pages: list[tuple[str, str, int | None]] = [
+        ("list", _("Waiting for you"), len(there.mine)),
+        ("others", _("Waiting for others"), len(there.others)),
+        ("decided", _("Decided"), decided(person).count()),
+    ]
+    if has_role(person, *SEES_ALL):
+        pages.append(("policies", _("Policies"), None))
+    return [
+        {"url": reverse(f"approvals:{name}"), "label": label, "count": count, "is_current": name == current}
+        for name, label, count in pages
+    ]
+
+
+def framed(person: Person, current: str, context: Mapping[str, Any], queue: Queue | None = None) -> dict[str, Any]:
+    """The context of a page with its tabs."""
+    return {"tabs": tabs(person, current, queue), **context}
+
+
+def peek_address(approval: Approval) -> str:
+    """What the panel beside the queue shows of one: composed by the site where it does, else this room's own."""
+    try:
+        return reverse("approval-peek", args=[approval.pk])
+    except NoReverseMatch:
+        return reverse("approvals:peek", args=[approval.pk])
