@@ -232,3 +232,14 @@ def test_a_program_keeps_reads_changes_and_deletes_views() -> None:
     assert client.patch(address, {"query": "columns=goal"}, format="json").json()["errors"].keys() == {"query"}
     assert client.delete(address).status_code == 204
     assert client.get(address).status_code == 404
+
+
+def test_views_of_who_leaves_stay_and_are_named() -> None:
+    owner, other, admin = people.person(), people.person(), people.admin()
+    shared, private = save(owner, "For all", is_shared=True), save(owner, "Mine")
+    report = people.off_board(owner, actor=admin)
+    named = {row["what"]: row["count"] for row in report.lines if row["room"] == "portal"}
+    assert named == {"shared_views": 1, "private_views": 1}
+    assert services.view_copy(actor=other, view_id=shared.pk).query == shared.query
+    with pytest.raises(NotFound):
+        services.view_copy(actor=admin, view_id=private.pk)
