@@ -30,8 +30,10 @@ def _carry_out(leaving: Leaving) -> list[Line]:
     tokens, grants = _live_tokens(person), _live_grants(person)
     ServiceToken.objects.filter(pk__in=[token.pk for token in tokens]).update(revoked_at=now)
     RoleGrant.objects.filter(pk__in=[grant.pk for grant in grants]).update(revoked_at=now)
+    # First of all steps: the rooms above see somebody who can do nothing any more.
+    person.is_active = False
     person.session_epoch += 1
-    person.save(update_fields=["session_epoch"])
+    person.save(update_fields=["is_active", "session_epoch"])
     ended = [Change(person, before={"role": grant.role}) for grant in grants]
     audit.record_many("role.revoked", actor=leaving.actor, changes=ended)
     held = [Item(str(grant.get_role_display())) for grant in grants]

@@ -139,10 +139,8 @@ def _unfit(successor: Person | None, side: _Side, what: Mapping[str, str]) -> st
 
 
 def _written(leaving: Leaving, lines: Iterable[tuple[str, Line]]) -> Offboarding:
-    """The end of the account itself, the report, and the news."""
+    """The report, and the news."""
     person = leaving.person
-    person.is_active = False
-    person.save(update_fields=["is_active"])
     told = [{"room": room, **asdict(line), "items": [asdict(item) for item in line.items]} for room, line in lines]
     report = Offboarding.objects.create(
         person=person, by=leaving.actor, at=leaving.at, reason=leaving.reason, lines=told

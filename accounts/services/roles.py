@@ -4,8 +4,9 @@ from django.utils.translation import gettext as _
 
 from accounts.errors import AlreadySo
 from accounts.models import Person, Role, RoleGrant
+from accounts.notifications import own
 from accounts.services.admins import person_to_change, refuse_without_admin
-from kernel import audit, clock
+from kernel import audit, clock, outbox
 from kernel.errors import Conflict, Invalid
 from kernel.unit import unit_of_work
 
@@ -26,6 +27,8 @@ def role_grant(*, actor: Person | None, person_id: int, role: str) -> RoleGrant:
             raise AlreadySo(_("%(person)s holds this role already.") % {"person": person})
         grant = RoleGrant.objects.create(person=person, role=wanted, granted_by=actor, granted_at=clock.now())
         audit.record("role.granted", actor=actor, subject=person, after={"role": wanted})
+        if actor is not None:
+            own.tell_of_role(own.GRANTED, person=person, role=wanted, actor=actor)
     return grant
 
 
@@ -45,6 +48,9 @@ def role_revoke(*, actor: Person | None, person_id: int, role: str) -> RoleGrant
         grant.revoked_at = clock.now()
         grant.save(update_fields=["revoked_at"])
         audit.record("role.revoked", actor=actor, subject=person, before={"role": wanted})
+        outbox.emit("role.revoked", subject=person, data={"person_id": person.pk, "role": wanted})
+        if actor is not None:
+            own.tell_of_role(own.REVOKED, person=person, role=wanted, actor=actor)
     return grant
 
 

@@ -1,6 +1,7 @@
 """One service per intention. Rooms above submit and withdraw in their own units; people vote, talk and delegate."""
 
 from approvals.services.delegating import approval_hand_on, delegation_create, delegation_revoke
+from approvals.services.leaving import votes_judge_again
 from approvals.services.policy import policy_in_force, policy_review, policy_set
 from approvals.services.submitting import approval_submit, approval_withdraw, open_approval_id
 from approvals.services.sweeping import sweep
@@ -23,4 +24,5 @@ __all__ = [
     "policy_review",
     "policy_set",
     "sweep",
+    "votes_judge_again",
 ]
