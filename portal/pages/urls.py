@@ -25,7 +25,7 @@ urlpatterns = [
     page(r"^cluster", cluster.cluster, "cluster"),
     page(NODE, cluster.node, "node"),
     page(NODE + r"/(?P<name>drain|undrain|maintain|remove|declare-lost)", cluster.node_act, "node-act"),
-    page(r"^approvals/(?P<approval_id>[0-9]{1,18})", approval.approval, "approval"),
+    page(r"^approvals/(?P<approval_id>[0-9]{1,18})", approval.show, "approval"),
     page(r"^organisation", home.organisation, "organisation"),
     page(r"^lanes", lanes.lanes, "lanes"),
     page(r"^search", search.search, "search"),
