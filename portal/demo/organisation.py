@@ -12,12 +12,13 @@ from django.contrib.auth.models import Permission
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 
 from accounts.models import Person
+from approvals.services import approval_submit
 from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import local_day
 from kernel.models import StateChange
 from kernel.subject import actor_fields, subject_fields
-from kernel.unit import unit_of_work
+from kernel.unit import lock, unit_of_work
 from portal.demo import names
 from portal.demo.courses import Course, course
 from portal.demo.fleet import MODELS
@@ -38,6 +39,7 @@ from projects.models import (
     TierFact,
 )
 from projects.policies import PERMISSIONS
+from projects.services.decisions import case_of
 from projects.states import ProjectState as S
 
 SEED = 20260101
@@ -74,6 +76,7 @@ def seed_organisation(people: dict[str, Person]) -> None:
         _parts(random, projects, courses, tiers)
         _memberships(random, projects, people, staff)
         _history(projects, courses, people)
+    _ask(projects, courses)
 
 
 def project_names() -> list[tuple[str, str]]:
@@ -231,3 +234,14 @@ def _history(projects: list[Project], courses: list[tuple[S, Course]], people: d
             )
             state = target
     StateChange.objects.bulk_create(rows)
+
+
+def _ask(projects: list[Project], courses: list[tuple[S, Course]]) -> None:
+    """What was submitted waits for a decision since then."""
+    for project, (state, past) in zip(projects, courses, strict=True):
+        at = past.at("submit")
+        if state != S.SUBMITTED or at is None or project.submitted_by is None:
+            continue
+        with clock.frozen(at), unit_of_work():
+            locked = lock({Project: [project.pk]})
+            approval_submit(actor=project.submitted_by, case=case_of(project), existing=None, locked=locked)
