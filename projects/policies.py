@@ -29,6 +29,7 @@ Action = Literal[
     "set_tier",
     "measure",
     "judge_measurement",
+    "request_quota",
 ]
 
 PERMISSIONS = {ProjectRole.LEAD: "lead_project", ProjectRole.RESEARCHER: "research_project"}
@@ -53,6 +54,7 @@ _ALLOWED: dict[Action, frozenset[ProjectRole | Role]] = {
     "set_tier": frozenset({Role.ADMIN}),
     "measure": frozenset({_LEAD}),
     "judge_measurement": frozenset({Role.ADMIN}),
+    "request_quota": frozenset({_LEAD}),
 }
 _STEPS: tuple[Action, ...] = ("submit", "withdraw", "suspend", "resume", "close")
 """Acts that are events of the state machine; the others of its events are votes."""
@@ -193,6 +195,7 @@ def allowed_now(here: Standing, project: Project) -> list[str]:
         "run_jobs": {ProjectState.ACTIVE},
         "measure": STAFFED,
         "judge_measurement": STAFFED,
+        "request_quota": {ProjectState.ACTIVE},
     }
     can |= {action for action, states in by_state.items() if state in states and here.may(action)}
     return sorted(can)

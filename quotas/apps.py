@@ -6,8 +6,12 @@ class QuotasConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from approvals.kinds import register
         from kernel.outbox import subscribe
         from quotas import consumers
+        from quotas.approvals import QuotaRequestKind
 
         subscribe("project.closed", "quotas.end_claims")(consumers.project_closed)
         subscribe("capacity.changed", "quotas.cover_pools")(consumers.capacity_changed)
+        subscribe("project.closed", "quotas.withdraw_requests")(consumers.withdraw_requests)
+        register(QuotaRequestKind())

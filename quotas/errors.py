@@ -35,3 +35,45 @@ class AccessOverlaps(Conflict):
 class Changed(Conflict):
     code = "changed_meanwhile"
     title = _("This changed while you were looking. Nothing was done; try again.")
+
+
+class RequestOpen(Conflict):
+    """Of one project and GPU model one request is open at a time. ``data``: request, the one that is."""
+
+    code = "request_open"
+    title = _("A request of this project for this GPU model is open already")
+
+
+class HasMore(Conflict):
+    """It asked for a raise, and meanwhile more is guaranteed. ``data``: asked, held."""
+
+    code = "has_more_now"
+    title = _("The project has more now than was asked for")
+
+
+class WindowOver(Conflict):
+    """``data``: ends_at."""
+
+    code = "window_over"
+    title = _("The time it was asked for is over")
+
+
+class RequestNotEditable(Conflict):
+    """``data``: state."""
+
+    code = "not_editable"
+    title = _("Only a draft, or a request that was asked back, can be changed")
+
+
+class RequestChanged(Conflict):
+    """What was looked at is no longer what is there. ``data``: changed (names of fields), content (now)."""
+
+    code = "content_changed"
+    title = _("The request has changed since you looked at it")
+
+
+class RequestSent(Conflict):
+    """This form was sent before with other values. ``data``: request."""
+
+    code = "already_sent"
+    title = _("This form was sent before, with other values")

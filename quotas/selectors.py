@@ -34,6 +34,11 @@ class Quota:
         both = None if self.limit is None or limit is None else self.limit + limit
         return Quota(self.guaranteed + guaranteed, both)
 
+    @property
+    def settled(self) -> "Quota":
+        """A sum as it holds: a limit never below the guarantee, whatever a temporary raise left of it."""
+        return self if self.limit is None else Quota(self.guaranteed, max(self.limit, self.guaranteed))
+
 
 def live_claims() -> QuerySet[Claim]:
     """Every claim that counts in the ledger: all but those voided before they took effect."""
@@ -54,7 +59,7 @@ def quotas_at(at: datetime, project_ids: Iterable[int] | None = None) -> dict[Qu
     for project, resource, model, guaranteed, limit in rows:
         key: QuotaKey = (project or 0, resource, model)
         held[key] = held[key].with_claim(guaranteed, limit) if key in held else Quota(guaranteed, limit)
-    return held
+    return {key: quota.settled for key, quota in held.items()}
 
 
 def area_quotas_at(at: datetime) -> dict[QuotaKey, Quota]:

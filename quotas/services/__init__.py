@@ -10,11 +10,22 @@ from quotas.services.capacity import (
 )
 from quotas.services.grants import AreaGrantSpec, GrantSpec, area_grant, claim_end, project_claims_end, quota_grant
 from quotas.services.pools import node_move, pool_cover, pool_dedicate, pool_release
+from quotas.services.requests import (
+    RequestFacts,
+    request_clone,
+    request_create,
+    request_discard,
+    request_edit,
+    request_withdraw,
+    request_withdraw_by_portal,
+)
+from quotas.services.submitting import request_submit
 
 __all__ = [
     "AccessSpec",
     "AreaGrantSpec",
     "GrantSpec",
+    "RequestFacts",
     "area_grant",
     "capacity_change",
     "capacity_locks",
@@ -29,5 +40,12 @@ __all__ = [
     "pool_release",
     "project_claims_end",
     "quota_grant",
+    "request_clone",
+    "request_create",
+    "request_discard",
+    "request_edit",
+    "request_submit",
+    "request_withdraw",
+    "request_withdraw_by_portal",
     "reserve_set",
 ]

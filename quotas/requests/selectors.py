@@ -1,0 +1,62 @@
+"""Reading requests. Every query for a person starts at ``visible_requests``."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from accounts.models import Person
+from approvals.models import Answer, Approval, Vote
+from approvals.selectors import approvals_of
+from approvals.services import open_approval_id
+from projects.policies import visible_to
+from quotas.models import QuotaRequest
+from quotas.states import OPEN, RequestState
+
+KIND = "quota_request"
+
+
+def visible_requests(person: object) -> QuerySet[QuotaRequest]:
+    """The requests of projects that this person may know of, newest first."""
+    rows = QuotaRequest.objects.filter(project__in=visible_to(person))
+    return rows.select_related("project", "gpu_model", "created_by", "submitted_by").order_by("-pk")
+
+
+def listed_requests(person: object) -> QuerySet[QuotaRequest]:
+    """The same for lists: without drafts that were discarded."""
+    return visible_requests(person).exclude(Q(state=RequestState.WITHDRAWN) & Q(submitted_at__isnull=True))
+
+
+def open_request(project_id: int, gpu_model_id: int) -> QuotaRequest | None:
+    """What is asked for and not decided, of a project and GPU model: at most one."""
+    rows = QuotaRequest.objects.filter(project=project_id, gpu_model=gpu_model_id, state__in=OPEN)
+    return rows.select_related("project", "gpu_model").first()
+
+
+def open_approval(request_id: int) -> list[int]:
+    """Its open approval, to be locked with what else a unit locks; none for a draft."""
+    found = open_approval_id(KIND, request_id)
+    return [] if found is None else [found]
+
+
+def approval_of(request: QuotaRequest) -> Approval | None:
+    """The approval of a request, decided or not; None for one that was never submitted."""
+    return approvals_of(KIND, [request.pk]).get(request.pk)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What somebody wants to know before it is decided."""
+
+    text: str
+    by: Person
+    at: datetime
+
+
+def open_question(request: QuotaRequest) -> Question | None:
+    """The question with which a request was asked back; None where none is open."""
+    if request.state != RequestState.RETURNED:
+        return None
+    votes = Vote.objects.filter(approval__kind=KIND, approval__subject_id=request.pk, answer=Answer.RETURN)
+    vote = votes.select_related("person").order_by("-pk").first()
+    return None if vote is None else Question(vote.comment, vote.person, vote.at)
