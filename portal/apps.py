@@ -11,6 +11,7 @@ class PortalConfig(AppConfig):
     def ready(self) -> None:
         from kernel import health
         from portal import impact, probes, tab_counts
+        from portal.pages.approval import shown
         from portal.pages.views import offboarding
 
         health.register("database", probes.database)
@@ -18,4 +19,5 @@ class PortalConfig(AppConfig):
         health.register("workers", probes.workers)
         impact.register()
         tab_counts.register()
+        shown.register()
         offboarding.register_step()

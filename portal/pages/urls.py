@@ -3,6 +3,7 @@
 from django.urls import re_path
 
 from portal.pages import areas, cluster, deciding, design, form_drafts, home, lanes, registration, search
+from portal.pages.approval import answering
 from portal.pages.approval import pages as approval
 from portal.pages.bulk import pages as bulk
 from portal.pages.project import by_model, cost_page, jobs, overview, use
@@ -13,6 +14,7 @@ from projects.urls import PROJECT, page
 
 KEPT = r"^form-drafts/(?P<key>[0-9a-f-]{1,36})"
 NODE = r"^cluster/nodes/(?P<node_id>[0-9]{1,18})"
+APPROVAL = r"^approvals/(?P<approval_id>[0-9]{1,18})"
 
 urlpatterns = [
     re_path(r"^$", home.home, name="home"),
@@ -25,7 +27,14 @@ urlpatterns = [
     page(r"^cluster", cluster.cluster, "cluster"),
     page(NODE, cluster.node, "node"),
     page(NODE + r"/(?P<name>drain|undrain|maintain|remove|declare-lost)", cluster.node_act, "node-act"),
-    page(r"^approvals/(?P<approval_id>[0-9]{1,18})", approval.show, "approval"),
+    page(APPROVAL, approval.show, "approval"),
+    page(APPROVAL + r"/peek", approval.peek, "approval-peek"),
+    page(APPROVAL + r"/vote", answering.vote, "approval-vote"),
+    page(APPROVAL + r"/comment", approval.comment, "approval-comment"),
+    page(APPROVAL + r"/less", answering.Less.as_view(), "approval-less"),
+    page(APPROVAL + r"/refuse", answering.Refuse.as_view(), "approval-refuse"),
+    page(APPROVAL + r"/hand-on", answering.HandOn.as_view(), "approval-hand-on"),
+    page(APPROVAL + r"/withdraw", answering.Withdraw.as_view(), "approval-withdraw"),
     page(r"^organisation", home.organisation, "organisation"),
     page(r"^lanes", lanes.lanes, "lanes"),
     page(r"^search", search.search, "search"),

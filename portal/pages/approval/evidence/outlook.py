@@ -98,24 +98,33 @@ class Outlook:
 class Asked:
     """What a request asks on one GPU model: new totals of ``guaranteed`` during an interval.
 
-    ``held``: what the project is guaranteed of it by its own claims, dated.
+    ``held``: what the project is guaranteed of it by all its own claims, dated; ``raised``: by those of them that come
+    on top of its base for a time. ``is_on_top``: it would be such a raise itself, and not a new base.
     """
 
     guaranteed: int
     during: Interval
-    held: tuple[DatedAmount, ...]
+    held: tuple[DatedAmount, ...] = ()
+    raised: tuple[DatedAmount, ...] = ()
+    is_on_top: bool = False
 
     def held_at(self, at: datetime) -> int:
         return sum(amount for during, amount in self.held if during.contains(at))
 
     def added(self) -> list[DatedAmount]:
         """What it adds to what is held, dated; negative where it gives back."""
-        swept = sweep((self.held,), self.during)
-        ends: list[datetime | None] = [at for at, _sum in swept[1:]]
+        swept = sweep((self.held, self.raised), self.during)
+        ends: list[datetime | None] = [at for at, _sums in swept[1:]]
         return [
-            (Interval(at, end), self.guaranteed - held)
-            for (at, (held,)), end in zip(swept, [*ends, self.during.end], strict=True)
+            (Interval(at, end), self._more(held, raised))
+            for (at, (held, raised)), end in zip(swept, [*ends, self.during.end], strict=True)
         ]
+
+    def _more(self, held: int, raised: int) -> int:
+        """A raise fills up to its total. A new base swallows raises as far as it reaches; they add what they did."""
+        if self.is_on_top:
+            return max(0, self.guaranteed - held)
+        return max(self.guaranteed, min(self.guaranteed + raised, held)) - held
 
 
 def outlook(asked: Asked, facts: ModelFacts, others: Iterable[Asked], now: datetime, midnight: datetime) -> Outlook:

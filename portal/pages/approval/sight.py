@@ -1,0 +1,116 @@
+"""An approval as one person sees it: where it stands, what was said, what they may do, and what else waits."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from accounts.models import Person
+from approvals.models import Approval, Comment, Step, Vote
+from approvals.policies import sees_private_notes, visible_to
+from approvals.selectors import Waiting, names, open_approvals, split_for, talk_of, votes_of
+from approvals.states import ApprovalState
+from kernel import clock
+from kernel.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where it stands in what waits for the reader; addresses by id, None at the ends."""
+
+    number: int
+    count: int
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """``line``: the step that waits with those who may decide it; None for what does not wait."""
+
+    approval: Approval
+    person: Person
+    now: datetime
+    line: Waiting | None
+    mine: Sequence[Waiting]
+    steps: Sequence[Step]
+    votes: Sequence[Vote]
+    talk: Sequence[Comment]
+    people: Mapping[int, Person]
+
+    @property
+    def may_vote(self) -> bool:
+        return any(row.approval.pk == self.approval.pk for row in self.mine)
+
+    @property
+    def on_behalf_of(self) -> Person | None:
+        """For whom the reader would decide; None in their own right."""
+        pk = self.line.on_behalf_of if self.line and self.may_vote else None
+        return self.people.get(pk) if pk else None
+
+    @property
+    def may_hand_on(self) -> bool:
+        """Who decides in their own right; a stand-in passes nothing on."""
+        return self.may_vote and self.line is not None and self.line.on_behalf_of is None
+
+    @property
+    def is_asker(self) -> bool:
+        return self.approval.requester_id == self.person.pk
+
+    @property
+    def sees_private(self) -> bool:
+        return sees_private_notes(self.person) and not self.is_asker
+
+    @property
+    def current(self) -> Step | None:
+        return self.line.step if self.line else None
+
+    @property
+    def next_step(self) -> Step | None:
+        """The one after the step that waits."""
+        if self.current is None:
+            return None
+        ahead = (step for step in self.steps if step.round == self.approval.round and step.passed_at is None)
+        return next((step for step in ahead if step.number > self.current.number), None)
+
+    @property
+    def place(self) -> Place | None:
+        ids = [row.approval.pk for row in self.mine]
+        if self.approval.pk not in ids:
+            return None
+        index = ids.index(self.approval.pk)
+        before = ids[index - 1] if index else None
+        after = ids[index + 1] if index + 1 < len(ids) else None
+        return Place(index + 1, len(ids), before, after)
+
+    @property
+    def waits_since(self) -> datetime:
+        """Since when the step that waits does, or since it was submitted."""
+        started = self.current.started_at if self.current else None
+        return started or self.approval.submitted_at
+
+
+def sight_of(person: Person, approval_id: int) -> Sight:
+    """Raises ``NotFound`` for a stranger as for one that is not there. A constant number of statements."""
+    approval = visible_to(person).select_related("requester", "policy").filter(pk=approval_id).first()
+    if approval is None:
+        raise NotFound
+    rows = list(open_approvals(person).filter(state=ApprovalState.WAITING))
+    mine, others = split_for(person, rows)
+    line = next((row for row in (*mine, *others) if row.approval.pk == approval.pk), None)
+    steps = list(approval.steps.order_by("round", "number"))
+    ids = {pk for step in steps for pk in step.people}
+    if line is not None:
+        ids |= {one.person_id for one in line.deciders} | {
+            one.on_behalf_of for one in line.deciders if one.on_behalf_of
+        }
+    return Sight(
+        approval=approval,
+        person=person,
+        now=clock.now(),
+        line=line,
+        mine=mine,
+        steps=steps,
+        votes=votes_of(approval),
+        talk=talk_of(person, approval),
+        people=names(sorted(ids)) if ids else {},
+    )
