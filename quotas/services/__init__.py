@@ -1,6 +1,7 @@
 """What people do to the ledger."""
 
 from quotas.services.access import AccessSpec, pool_close, pool_open
+from quotas.services.attachments import attachment_add, attachment_remove
 from quotas.services.capacity import (
     capacity_change,
     capacity_locks,
@@ -19,6 +20,7 @@ from quotas.services.requests import (
     request_withdraw,
     request_withdraw_by_portal,
 )
+from quotas.services.sending import RequestSending, request_send, request_sent_before
 from quotas.services.submitting import request_submit
 
 __all__ = [
@@ -26,7 +28,10 @@ __all__ = [
     "AreaGrantSpec",
     "GrantSpec",
     "RequestFacts",
+    "RequestSending",
     "area_grant",
+    "attachment_add",
+    "attachment_remove",
     "capacity_change",
     "capacity_locks",
     "capacity_remove",
@@ -44,6 +49,8 @@ __all__ = [
     "request_create",
     "request_discard",
     "request_edit",
+    "request_send",
+    "request_sent_before",
     "request_submit",
     "request_withdraw",
     "request_withdraw_by_portal",
