@@ -123,3 +123,21 @@ def test_the_chart_outlines_what_others_wait_for() -> None:
 def test_a_model_without_any_capacity_can_be_drawn() -> None:
     empty = outlook(Asked(4, Interval(at(1), at(2)), ()), ModelFacts(), (), NOW, MIDNIGHT)
     assert "4 too many" in capacity_chart(empty, label="")
+
+
+def test_a_raise_fills_up_to_its_total_and_takes_nothing_away() -> None:
+    held = ((Interval(at(-50), at(20)), 64), (Interval(at(20)), 96))
+    asked = Asked(80, Interval(at(7), at(30)), held, is_on_top=True)
+    assert asked.added() == [(Interval(at(7), at(20)), 16), (Interval(at(20), at(30)), 0)]
+
+
+def test_a_new_base_swallows_raises_as_far_as_it_reaches() -> None:
+    base, raised = (Interval(at(-50)), 64), (Interval(at(-5), at(20)), 32)
+
+    def added(guaranteed: int) -> list[int]:
+        asked = Asked(guaranteed, Interval(at(0), at(30)), (base, raised), (raised,))
+        return [amount for _during, amount in asked.added()]
+
+    assert added(80) == [0, 16]
+    assert added(128) == [32, 64]
+    assert added(48) == [-16, -16]
