@@ -20,7 +20,7 @@ from quotas.services.requests import (
     request_withdraw,
     request_withdraw_by_portal,
 )
-from quotas.services.sending import RequestSending, request_send, request_sent_before
+from quotas.services.sending import RequestSending, request_send_edit, request_send_new, request_sent_before
 from quotas.services.submitting import request_submit
 
 __all__ = [
@@ -49,7 +49,8 @@ __all__ = [
     "request_create",
     "request_discard",
     "request_edit",
-    "request_send",
+    "request_send_edit",
+    "request_send_new",
     "request_sent_before",
     "request_submit",
     "request_withdraw",
