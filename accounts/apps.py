@@ -10,3 +10,4 @@ class AccountsConfig(AppConfig):
     def ready(self) -> None:
         import_module("accounts.api.schema")  # Registers itself with the generator of the OpenAPI document.
         import_module("accounts.offboarding.account").register_step()
+        import_module("accounts.notifications.own").register_topics()

@@ -17,6 +17,7 @@ from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Person, Role
+from accounts.notifications import unread
 from accounts.policies import organisation_roles
 from kernel.calendar import organisation_zone
 from projects.models import Membership
@@ -112,8 +113,12 @@ def rail_counts(person: object) -> dict[str, int]:
     running = Job.objects.filter(owner=person, state__in=LIVE).order_by()
     projects = Coalesce(Subquery(live.values("person").annotate(n=Count("pk")).values("n")), 0)
     jobs = Coalesce(Subquery(running.values("owner").annotate(n=Count("pk")).values("n")), 0)
-    found = Person.objects.filter(pk=person.pk).annotate(rail_projects=projects, rail_jobs=jobs)
-    [row] = found.values("rail_projects", "rail_jobs")
+    news = unread.unread_rows().filter(person=person).order_by()
+    told = Coalesce(Subquery(news.values("person").annotate(n=Count("pk")).values("n")), 0)
+    found = Person.objects.filter(pk=person.pk).annotate(rail_projects=projects, rail_jobs=jobs, rail_unread=told)
+    [row] = found.values("rail_projects", "rail_jobs", "rail_unread")
+    # The badge beside it is read with the same statement, and kept for itself: it is forgotten when somebody is told.
+    unread.remember(person.pk, row["rail_unread"])
     counts = {"projects": row["rail_projects"], "jobs": row["rail_jobs"]}
     cache.set(key, counts, COUNTS_KEPT_S)
     return counts

@@ -44,7 +44,6 @@ def render(template: str, names: Names) -> str:
     engine = Engine(
         dirs=[str(settings.BASE_DIR / "templates")],
         libraries={"i18n": "django.templatetags.i18n"},
-        builtins=["django.templatetags.i18n"],
         string_if_invalid=_Raises("%s"),
         autoescape=template.endswith(".html"),
     )

@@ -1,10 +1,12 @@
 """How much of the inbox is unread: the badge of every page, at the price of one look into the cache."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from django.core.cache import cache
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 from redis.exceptions import RedisError
@@ -31,11 +33,19 @@ def unread_count(person: object) -> int:
     if isinstance(kept, int):
         return kept
     found = _count(person)
-    try:
-        cache.set(_key(person.pk), found, KEPT_SECONDS)
-    except RedisError:
-        return found
+    remember(person.pk, found)
     return found
+
+
+def remember(pk: int, count: int) -> None:
+    """What was counted just now, perhaps with the statement of somebody else."""
+    with suppress(RedisError):
+        cache.set(_key(pk), count, KEPT_SECONDS)
+
+
+def unread_rows() -> QuerySet[Notification]:
+    """What is unread, of everybody."""
+    return Notification.objects.filter(read_at__isnull=True)
 
 
 def forget_on_commit(people: Iterable[int]) -> None:
@@ -45,14 +55,12 @@ def forget_on_commit(people: Iterable[int]) -> None:
 
 
 def _forget(keys: list[str]) -> None:
-    try:
+    with suppress(RedisError):
         cache.delete_many(keys)
-    except RedisError:
-        return
 
 
 def _count(person: Person) -> int:
-    return Notification.objects.filter(person=person, read_at__isnull=True).count()
+    return unread_rows().filter(person=person).count()
 
 
 def _key(pk: int) -> str:

@@ -12,6 +12,7 @@ from accounts import announcements
 from accounts.models import Person, Role
 from accounts.services import AnnouncementSpec, announcement_publish, person_create, role_grant
 from accounts.tests import factories as people
+from accounts.tests.told import failed, told
 from agent.messages import Hardware
 from inventory.models import GpuModel, Node, Source
 from inventory.services import EnrolmentSpec, PoolSpec, enrolment_token_issue, node_enrol, pool_create
@@ -84,7 +85,7 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         "claim": Claim.objects.get(project=projects["project"]).pk,
         "entry": AuditEntry.objects.latest("id").pk,
     }
-    return {"admin": admin, "lead": lead}, {**ids, **_told(admin)}
+    return {"admin": admin, "lead": lead}, {**ids, **_told(admin, lead)}
 
 
 def _gone(admin: Person) -> dict[str, int]:
@@ -94,15 +95,18 @@ def _gone(admin: Person) -> dict[str, int]:
     return {"gone": gone.pk, "offboarding": people.off_board(gone, actor=admin, reason=said("offboardreason")).pk}
 
 
-def _told(admin: Person) -> dict[str, int]:
-    """In a banner of every page."""
+def _told(admin: Person, lead: Person) -> dict[str, int]:
+    """In a banner of every page, in the inbox of each, and in the ledger of what was sent."""
     ends_at = clock.now() + timedelta(hours=4)
     news = AnnouncementSpec("announcement", said("newstitle"), said("newstext"))
     work = AnnouncementSpec("maintenance", said("worktitle"), said("worktext"), ends_at=ends_at)
     specs = {"announcement": news, "maintenance": work}
     rows = {name: announcement_publish(actor=admin, spec=spec) for name, spec in specs.items()}
     cache.delete(announcements.CACHE_KEY)
-    return {name: row.pk for name, row in rows.items()}
+    notification = told(lead, role=said("roleword"), actor=said("rolegiver"))
+    told(admin, role=said("roleword"), actor=said("rolegiver"))
+    ids = {"notification": notification.pk, "delivery": failed(notification, said("mailerror")).pk}
+    return {**ids, **{name: row.pk for name, row in rows.items()}}
 
 
 def _form_draft(owner: Person) -> UUID:

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.services import AnnouncementSpec, announcement_publish
 from accounts.tests import factories as people
+from accounts.tests.told import failed, told
 from inventory.models import GpuModel
 from inventory.services import EnrolmentSpec, enrolment_token_issue
 from portal.pages.views.services import ViewSpec, view_create
@@ -57,6 +58,7 @@ def grow(world: World) -> None:
         people.token(admin)
         view_create(actor=admin, spec=ViewSpec(f"View {index}", "state=active"))
         announcement_publish(actor=admin, spec=AnnouncementSpec("announcement", f"News {index}"))
+        failed(told(admin))
         stated = Stated(model.name, Decimal(100 + index), "tokens/s", "Another run")
         measurement_state(actor=lead, project_id=active.pk, stated=stated)
         enrolment_token_issue(actor=admin, spec=EnrolmentSpec(f"later-{index}", world.ids["pools"][0]))

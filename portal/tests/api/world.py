@@ -8,9 +8,10 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from accounts.models import Announcement, Person, Scope, ServiceToken
+from accounts.models import Announcement, Notification, NotificationDelivery, Person, Scope, ServiceToken
 from accounts.services import AnnouncementSpec, announcement_publish
 from accounts.tests import factories as people
+from accounts.tests.told import failed, told
 from inventory.models import EnrolmentToken, GpuModel, Node, Pool
 from kernel import audit
 from kernel.models import AuditEntry
@@ -77,6 +78,7 @@ def build() -> World:
     _run_jobs(active, fake)
     view_create(actor=cast["admin"], spec=ViewSpec("Of the admin", "state=active"))
     announcement_publish(actor=cast["admin"], spec=AnnouncementSpec("announcement", "News"))
+    failed(told(cast["admin"]))
     imports = import_factories.in_every_state(cast["admin"], "World ")
     audit.seal_pending()
     tokens = {role: people.token(person, Scope.WRITE)[1] for role, person in cast.items()}
@@ -137,6 +139,8 @@ def _ids() -> dict[str, list[int]]:
         "project-imports": ProjectImport,
         "tokens": ServiceToken,
         "announcements": Announcement,
+        "notifications": Notification,
+        "notification-deliveries": NotificationDelivery,
         "enrolment-tokens": EnrolmentToken,
         "project-views": SavedView,
     }
@@ -163,6 +167,8 @@ def _values() -> dict[str, list[Any]]:
         "announcements.revision": [1],
         "announcements.starts_at": ["2031-05-01T00:00:00Z"],
         "announcements.ends_at": ["2031-05-02T00:00:00Z"],
+        "notifications.mail": [{"jobs": "none"}],
+        "notifications.group": ["people"],
         "people.password": ["quiet-harbour-42"],
         "tokens.owner": [""],
         "tokens.scopes": [["read"]],

@@ -22,6 +22,8 @@ NOT_READ = {
 """Nobody sets these: which process tells which other."""
 PART_OF = {
     "RoleGrant": "role",
+    "NotificationDelivery": "delivery",
+    "NotificationPreference": "notification",
     "ServiceToken": "token",
     "ComputeRequest": "expected compute",
     "TierFact": "priority tier",

@@ -15,6 +15,7 @@ from pytest_django import DjangoDbBlocker
 from accounts import announcements
 from accounts.models import Person, Role
 from accounts.tests import factories as people
+from accounts.tests.told import told
 from portal.tests.pages import world
 from projects.models import Project
 from projects.states import ProjectState
@@ -45,6 +46,7 @@ def costs(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
         cache.set(announcements.CACHE_KEY, [], LONGER_THAN_THE_TEST_S)
         where = world.make()
         admin = people.person("busy-admin", Role.ADMIN, Role.DIRECTOR)
+        told(admin)
         few = _costs(where, admin)
         world.grow(where)
         yield few, _costs(where, admin)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from accounts.models import Person
+from accounts.models import Person, Role
+from accounts.tests.told import failed, told
 from kernel import clock
 from monitoring.services import samples_ingest
 from monitoring.tests import factories as samples
@@ -35,6 +36,7 @@ def make() -> World:
     registry.draft_project(lead=lead)
     registry.submitted_project()
     sampled(node)
+    tell(lead)
     return World(lead, project, node, running, waiting)
 
 
@@ -47,9 +49,16 @@ def grow(where: World) -> None:
         registry.draft_project(lead=where.lead)
         registry.submitted_project()
         factories.job(where.project, name=f"more {index}")
+        tell(where.lead)
     factories.decide()
     other.sync()
     sampled(other)
+
+
+def tell(lead: Person) -> None:
+    """A line more in the inboxes of the lead and of every admin, and in the ledger."""
+    for person in (lead, *Person.objects.filter(role_grants__role=Role.ADMIN)):
+        failed(told(person))
 
 
 def sampled(fake: factories.FakeNode, value: float = 91.0) -> None:

@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 from accounts.models import Person, Role, Scope
 from accounts.services import AnnouncementSpec, announcement_publish, announcement_withdraw
 from accounts.tests import factories as people
+from accounts.tests.told import failed, told
 from inventory.models import GpuModel, PoolKind, Source
 from inventory.services import EnrolmentSpec, enrolment_token_issue
 from kernel import clock, form_drafts
@@ -119,7 +120,7 @@ def build() -> World:
     running = jobs.running_job(projects["project"], [first, second], name="running")
     member = jobs.members_of(running)[0]
     rows = {**projects, **_jobs(projects["project"], cast["researcher"]), **_people(cast["lead"]), **_machines(cast)}
-    rows |= _told(cast["admin"])
+    rows |= _told(cast["admin"], cast["lead"])
     rows |= import_factories.in_every_state(cast["lead"], "World ")
     ids_of = {name: row.pk for name, row in rows.items()}
     ids_of["milestone"] = projects["project"].milestones.earliest("pk").pk
@@ -212,11 +213,14 @@ def _people(lead: Person) -> dict[str, Any]:
     }
 
 
-def _told(admin: Person) -> dict[str, Any]:
-    """An announcement that everybody is shown, one that is still secret, and one that was taken back."""
+def _told(admin: Person, lead: Person) -> dict[str, Any]:
+    """Announcements: shown, still secret, taken back. The lead has a notification whose mail failed."""
     later = clock.now() + timedelta(days=30)
     withdrawn = announcement_publish(actor=admin, spec=AnnouncementSpec("announcement", "Withdrawn"))
+    notification = told(lead)
     return {
+        "notification": notification,
+        "delivery": failed(notification),
         "announcement": announcement_publish(actor=admin, spec=AnnouncementSpec("announcement", "Shown")),
         "planned": announcement_publish(actor=admin, spec=AnnouncementSpec("announcement", "Planned", starts_at=later)),
         "withdrawn": announcement_withdraw(actor=admin, announcement_id=withdrawn.pk),
