@@ -21,6 +21,7 @@ urlpatterns = [
     path("agent/v1/", include("scheduling.api.agent_urls")),
     path("agent/v1/", include("monitoring.api.agent_urls")),
     path("api/v1/", include("accounts.api.urls")),
+    path("api/v1/", include("approvals.api.urls")),
     path("api/v1/", include("inventory.api.urls")),
     path("api/v1/", include("quotas.api.urls")),
     path("api/v1/", include("scheduling.api.urls")),

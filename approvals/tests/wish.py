@@ -46,8 +46,8 @@ class Wish(Kind):
     done: list[tuple[int, str, str]] = field(default_factory=list)
 
     def visible_projects(self, person: object) -> QuerySet[Any, int]:
-        pk = person.pk if isinstance(person, Person) else None
-        return Person.objects.filter(pk=pk).values_list("pk", flat=True)
+        pk = person.pk if isinstance(person, Person) else 0
+        return Person.objects.filter(pk=pk or 0).values_list("pk", flat=True)
 
     def on_its_side(self, project_ids: Collection[int]) -> Mapping[int, frozenset[int]]:
         if broken := self.fails_side_of & set(project_ids):

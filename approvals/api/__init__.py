@@ -1,0 +1,1 @@
+"""The flow of decisions over the API."""
