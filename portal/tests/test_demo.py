@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.db import transaction
+from django.db.models import F
 
 from accounts.models import Person, Role
 from accounts.policies import organisation_roles
+from approvals.models import Approval
+from approvals.states import OPEN
 from inventory.models import GpuModel
 from inventory.selectors import capacity_at
 from inventory.tests import factories as nodes
@@ -21,8 +24,9 @@ from portal.tests.demo_fleet import seed_with_fleet, story
 from projects import policies, services
 from projects.models import Project
 from projects.states import ProjectState
-from quotas.models import Claim
+from quotas.models import Claim, QuotaRequest
 from quotas.selectors import promised_at
+from quotas.states import RequestState
 
 pytestmark = pytest.mark.django_db
 
@@ -60,6 +64,19 @@ def test_projects_in_every_state_and_two_that_lead_and_researcher_share(monkeypa
     decided = StateChange.objects.filter(event__in=["approve", "reject"], subject_type="projects.project")
     assert decided.exists()
     assert {step.actor_name for step in decided} == {"Dana Director"}
+
+
+def test_quota_requests_in_every_state_and_some_that_are_overdue(tmp_path: Path) -> None:
+    seed_with_fleet(tmp_path / "fleet.json")
+    assert set(QuotaRequest.objects.values_list("state", flat=True)) == set(RequestState.values)
+    open_rows = Approval.objects.filter(kind="quota_request", state__in=OPEN)
+    assert open_rows.filter(due_at__lt=clock.now()).exists()
+    assert Approval.objects.filter(is_automatic=True).count() == 2
+    less = QuotaRequest.objects.exclude(granted_guaranteed=None).exclude(granted_guaranteed=F("guaranteed"))
+    assert less.count() == 1
+    requests = QuotaRequest.objects.count()
+    call_command("seed_demo")
+    assert QuotaRequest.objects.count() == requests
 
 
 def test_run_again_it_undoes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from portal.demo.people import seed_people
 from portal.demo.promises import seed_promises
 from portal.demo.records import seed_records
 from portal.demo.registry import seed_registry
+from portal.demo.requests import seed_requests
 from portal.demo.seeded import SEEDED, was_seeded
 from portal.demo.submit import demo_submit
 
@@ -71,10 +72,11 @@ class Command(BaseCommand):
         if waiting:
             self.stdout.write(f"{waiting} grants wait for the nodes that carry the GPUs; run this again then")
         if missing_nodes() == 0:
-            self._seed_fleet(admin)
+            self._seed_fleet(people)
 
-    def _seed_fleet(self, admin: Person) -> None:
+    def _seed_fleet(self, people: dict[str, Person]) -> None:
         """What needs the simulated nodes to be there; each step once."""
+        admin = people["admin"]
         seed_prices(clock.now() - HALF_YEAR)
         granted = seed_promises(admin)
         jobs = seed_records()
@@ -83,3 +85,6 @@ class Command(BaseCommand):
             for _round in range(MOST_ROUNDS):
                 if not demo_submit(FIRST_JOBS):
                     break
+        requests = seed_requests(people)
+        if requests:
+            self.stdout.write(f"{requests} quota requests made")
