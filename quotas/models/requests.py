@@ -96,6 +96,13 @@ class QuotaRequest(models.Model):
         return self.ends_at is not None
 
 
+class WithoutContent(models.Manager["RequestAttachment"]):
+    """Rows without their bytes: these are read only where somebody downloads them."""
+
+    def get_queryset(self) -> models.QuerySet["RequestAttachment"]:
+        return super().get_queryset().defer("content")
+
+
 class RequestAttachment(models.Model):
     """A file that speaks for a request. Its type comes from its name and bytes, never from who sent it."""
 
@@ -107,6 +114,8 @@ class RequestAttachment(models.Model):
     content = models.BinaryField()
     added_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
     added_at = models.DateTimeField()
+
+    objects = WithoutContent()
 
     class Meta:
         ordering = ["id"]

@@ -37,7 +37,7 @@ def content_of(request: QuotaRequest) -> dict[str, Any]:
         "starts_at": _instant(request.starts_at),
         "ends_at": _instant(request.ends_at),
         "reason": request.reason,
-        "attachments": [list(row) for row in request.attachments.order_by("pk").values_list("name", "sha256")],
+        "attachments": [[row.name, row.sha256] for row in request.attachments.all()],
     }
 
 

@@ -9,9 +9,11 @@ from accounts.models import Person
 from approvals.models import Answer, Approval, Vote
 from approvals.selectors import approvals_of
 from approvals.services import open_approval_id
+from projects import policies
 from projects.policies import visible_to
-from quotas.models import QuotaRequest
-from quotas.states import OPEN, RequestState
+from projects.states import ProjectState
+from quotas.models import QuotaRequest, RequestAttachment
+from quotas.states import EDITABLE, OPEN, RequestState
 
 KIND = "quota_request"
 
@@ -42,6 +44,22 @@ def open_approval(request_id: int) -> list[int]:
 def approval_of(request: QuotaRequest) -> Approval | None:
     """The approval of a request, decided or not; None for one that was never submitted."""
     return approvals_of(KIND, [request.pk]).get(request.pk)
+
+
+def visible_attachment(person: object, request_id: int, attachment_id: int) -> RequestAttachment | None:
+    """A file of a request that this person may know of."""
+    rows = RequestAttachment.objects.filter(pk=attachment_id, request=request_id)
+    return rows.filter(request__project__in=visible_to(person)).first()
+
+
+def can_now(person: object, request: QuotaRequest) -> list[str]:
+    """What this person could do with it at this moment: rights and states together."""
+    if not policies.may(person, "request_quota", request.project):
+        return []
+    can = {"withdraw"} & set(QuotaRequest.machine.events(request.state))
+    if request.project.state == ProjectState.ACTIVE:
+        can |= {"clone"} | ({"edit", "submit", "attach"} if request.state in EDITABLE else set())
+    return sorted(can)
 
 
 @dataclass(frozen=True, slots=True)
