@@ -31,33 +31,23 @@ def person_named(asker: object, username: str) -> Person:
     return found
 
 
-class HandOnForm(forms.Form):
-    """One approval, to somebody who decides instead."""
-
-    stand_in = PersonField(label=gettext_lazy("Who decides instead"), help_text=gettext_lazy("The user name."))
-    reason = forms.CharField(
-        label=gettext_lazy("Reason"),
-        max_length=MOST_COMMENT,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=gettext_lazy("It is shown to whoever is asked, and kept."),
-    )
-
-    def __init__(self, *args: Any, asker: Person, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.asker = asker
-
-    def clean_stand_in(self) -> Person:
-        return person_named(self.asker, self.cleaned_data["stand_in"])
-
-
-class DelegationForm(HandOnForm):
+class DelegationForm(forms.Form):
     """Everything that one may decide, for a time."""
 
     stand_in = PersonField(label=gettext_lazy("Who stands in"), help_text=gettext_lazy("The user name."))
     starts_at = InstantField(label=gettext_lazy("From"), required=False)
     ends_at = InstantField(label=gettext_lazy("Until"))
-    field_order = ("stand_in", "starts_at", "ends_at", "reason")
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"),
+        max_length=MOST_COMMENT,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=gettext_lazy("It is kept, and whoever stands in reads it."),
+    )
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, asker: Person, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.asker = asker
         self.fields["starts_at"].help_text = _("Empty: now. Time in %(zone)s.") % {"zone": organisation_zone().key}
+
+    def clean_stand_in(self) -> Person:
+        return person_named(self.asker, self.cleaned_data["stand_in"])

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import Person, Role
 from accounts.notifications import unread
 from accounts.policies import organisation_roles
+from approvals.waiting_count import waiting_count
 from kernel.calendar import organisation_zone
 from projects.models import Membership
 from projects.policies import STAFFED
@@ -58,6 +59,7 @@ ROOMS = (
     Room("projects:list", _("Projects"), "projects", counted="projects"),
     Room("scheduling:list", _("Jobs"), "jobs", counted="jobs"),
     Room("quotas:list", _("Quotas"), "quotas"),
+    Room("approvals:list", _("Approvals"), "approval", counted="approvals"),
     Room("cluster", _("Cluster"), "cluster", starts_group=True),
     Room("inventory:nodes", _("Nodes"), "node"),
     Room("scheduling:policy", _("Scheduling policy"), "settings", frozenset({Role.ADMIN, Role.DIRECTOR, Role.AUDITOR})),
@@ -102,9 +104,14 @@ def visible_rooms(
 
 
 def rail_counts(person: object) -> dict[str, int]:
-    """The projects one is on and one's own jobs that run. Told again for half a minute: one statement at most."""
+    """The projects one is on, one's own jobs that run, and what waits for one's decision. Told again for half a
+    minute: then one statement, and those that find out who decides."""
     if not isinstance(person, Person):
         return {}
+    return {**_own_counts(person), "approvals": waiting_count(person)}
+
+
+def _own_counts(person: Person) -> dict[str, int]:
     key = f"rail-counts:{person.pk}"
     kept = cache.get(key)
     if isinstance(kept, dict):

@@ -277,14 +277,3 @@ def test_what_is_wrong_stands_at_its_field(change: dict[str, str], field: str, w
     assert answer.status_code == 422
     assert list(answer.context["form"].errors) == [field]
     assert not Delegation.objects.exists()
-
-
-def test_one_decision_is_handed_on(wish: Wish, who: Cast) -> None:
-    approval = submit(wish, who.lin)
-    address = f"/approvals/delegations?approval={approval.pk}"
-    assert approval.title in get(who.ada, address)
-    body = {"stand_in": "kim", "reason": "you know it better"}
-    assert people.browser(who.ada).post(address, body).status_code == 302
-    assert Delegation.objects.get().approval == approval
-    assert titles(get(who.kim, "/approvals")) == [approval.title]
-    get(who.kim, "/approvals/delegations?approval=999999", 404)

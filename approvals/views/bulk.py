@@ -14,6 +14,7 @@ from approvals.bulk import APPROVE, COMMENT, MOST, REJECT, RETURN, preview
 from approvals.services import Ballot, Verdict, approvals_vote_many
 from approvals.services.many import approvals_comment_many
 from approvals.services.voting import MOST_COMMENT
+from approvals.waiting_count import forget
 from kernel import clock
 from kernel.errors import Invalid
 from kernel.ids import id_in
@@ -34,6 +35,7 @@ class Bulk(View):
             asked = {pk: version for pk, (version, _content) in seen.items()} or _asked(request.GET.getlist("ids"))
             return _page(request, person, answer, asked, error or _("Nothing was selected."))
         verdicts = _do(person, answer, seen, comment)
+        forget(person.pk)
         done = [verdict for verdict in verdicts if not verdict.refused]
         context = {
             **_words(answer),

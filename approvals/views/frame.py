@@ -12,11 +12,13 @@ from approvals.models import Approval
 from approvals.policies import SEES_ALL
 from approvals.queue import Queue, queue_of
 from approvals.selectors import decided
+from approvals.waiting_count import remember
 
 
 def tabs(person: Person, current: str, queue: Queue | None = None) -> list[dict[str, Any]]:
     """The pages of the room that this person may open; ``queue`` where the page has read it already."""
     there = queue or queue_of(person)
+    remember(person.pk, len(there.mine))
     pages: list[tuple[str, str, int | None]] = [
         ("list", _("Waiting for you"), len(there.mine)),
         ("others", _("Waiting for others"), len(there.others)),

@@ -20,6 +20,7 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "approvals-sweep": {"task": "approvals.sweep", "schedule": 300.0, "options": {"expires": 300}},
     "inventory-mark-silent-nodes": {
         "task": "inventory.mark_silent_nodes",
         "schedule": 10.0,

@@ -15,6 +15,8 @@ from accounts.models import Person, Role, Scope
 from accounts.services import AnnouncementSpec, announcement_publish, announcement_withdraw
 from accounts.tests import factories as people
 from accounts.tests.told import failed, told
+from approvals.models import Approval
+from approvals.services import delegation_create
 from inventory.models import GpuModel, PoolKind, Source
 from inventory.services import EnrolmentSpec, enrolment_token_issue
 from kernel import clock, form_drafts
@@ -23,7 +25,7 @@ from kernel.models import AuditEntry
 from portal.pages.bulk.services import bulk_change
 from portal.pages.views.services import ViewSpec, view_create, view_delete
 from portal.tests.permissions.table import Row
-from projects.content import content_hash
+from projects.content import REGISTRATION, content_hash
 from projects.models import Project, ProjectRole, ResearchArea
 from projects.services import Stated, measurement_confirm, measurement_state, member_change_role
 from projects.tests import factories as registry
@@ -130,6 +132,7 @@ def build() -> World:
         **_measurements(cast, projects["project"]),
         "content": content_hash(projects["submitted"]),
         "form_draft": _form_draft(cast["lead"]),
+        **_flow(cast, projects["submitted"]),
         "claim": Claim.objects.get(project=projects["project"]).pk,
         "running": running.pk,
         **_views(cast["lead"], projects),
@@ -173,6 +176,16 @@ def _projects(cast: dict[str, Person]) -> dict[str, Any]:
     for project in others.values():
         registry.enrol(project, researcher)
     return {"project": active, **others}
+
+
+def _flow(cast: dict[str, Person], submitted: Project) -> dict[str, int]:
+    """The approval of the submitted registration, and a stand-in of the lead."""
+    until = clock.now() + timedelta(days=14)
+    stand_in = delegation_create(
+        actor=cast["lead"], stand_in_id=cast["researcher"].pk, starts_at=None, ends_at=until, reason="away"
+    )
+    approval = Approval.objects.get(kind=REGISTRATION, subject_id=submitted.pk)
+    return {"approval": approval.pk, "delegation": stand_in.pk}
 
 
 def _form_draft(owner: Person) -> UUID:
