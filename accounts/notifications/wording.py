@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from accounts.models import Notification
-from accounts.notifications.topics import known_topic
+from accounts.notifications.topics import Topic, known_topic, topic_named
 from kernel import formats
 from kernel.calendar import organisation_zone
 from kernel.documents import one_line
@@ -30,18 +30,16 @@ class Wording:
 
 def wording(row: Notification) -> Wording:
     """For the inbox: what an older version of the portal did not say is a dash, not an error."""
-    return _wording(row, _Lenient(_shown(row.words)))
+    topic = known_topic(row.topic)
+    return _wording(topic, _Lenient(_shown(row.words))) if topic else Wording(row.topic, "")
 
 
 def strict_wording(row: Notification) -> Wording:
-    """For what leaves the house: raises ``WordMissing`` rather than leaving a hole."""
-    return _wording(row, _Strict(_shown(row.words)))
+    """For what leaves the house: raises ``WordMissing`` or ``LookupError`` rather than leaving a hole."""
+    return _wording(topic_named(row.topic), _Strict(_shown(row.words)))
 
 
-def _wording(row: Notification, words: dict[str, str]) -> Wording:
-    topic = known_topic(row.topic)
-    if topic is None:
-        return Wording(row.topic, "")
+def _wording(topic: Topic, words: dict[str, str]) -> Wording:
     title = str(topic.title) % words
     return Wording(one_line(" ".join(title.split())), str(topic.text) % words)
 

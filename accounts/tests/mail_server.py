@@ -52,8 +52,8 @@ class _OnAnyPort(Controller):
 
 
 @contextmanager
-def mail_server() -> Iterator[MailServer]:
-    server = MailServer()
+def mail_server(server: MailServer | None = None) -> Iterator[MailServer]:
+    server = server or MailServer()
     controller = _OnAnyPort(server, hostname="127.0.0.1", port=0)
     controller.start()
     try:

@@ -231,3 +231,10 @@ def test_a_word_that_a_newer_sentence_asks_for_is_not_mailed_as_a_hole(post: Mai
     register(Topic("test.blocks", _("Decide on %(title)s"), _("For %(amount)s."), Urgency.BLOCKS, "approvals"))
     assert sending.deliver_due() == 0
     assert lines(DeliveryOutcome.DUE)[0].error == "WordMissing: amount"
+
+
+def test_a_topic_that_is_no_longer_known_is_not_mailed_by_its_name(post: MailServer) -> None:
+    tell(mailed("kim"))
+    Notification.objects.update(topic="test.was_once_known")
+    assert sending.deliver_due() == 0
+    assert "no topic test.was_once_known" in lines(DeliveryOutcome.DUE)[0].error
