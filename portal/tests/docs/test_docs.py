@@ -55,6 +55,8 @@ PART_OF = {
     "DefaultView": "saved view",
     "BulkChange": "bulk change",
     "FormDraft": "form draft",
+    "PolicyVersion": "policy",
+    "PolicyReview": "policy",
 }
 """A class whose noun is explained under another word: which."""
 NO_NOUN = {
