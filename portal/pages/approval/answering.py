@@ -27,8 +27,9 @@ from approvals.states import ApprovalState
 from kernel.dialogs import ask
 from kernel.errors import Conflict, Forbidden, Invalid, NotFound, PortalError
 from kernel.forms import add_errors
+from kernel.ids import id_in
 from portal.pages.approval.forms import AnswerForm, HandOnForm, RefuseForm, WithdrawForm
-from portal.pages.approval.kinds import shown_as
+from portal.pages.approval.kinds import LessAsked, shown_as
 from portal.pages.approval.pages import Refusal, Typed, page
 from portal.pages.approval.sight import Sight, sight_of
 from quotas.errors import ExceedsFree
@@ -192,7 +193,9 @@ class Less(_Act):
     """Approve less than was asked; only less, so that votes that were given stay true."""
 
     def form(self, sight: Sight, data: Mapping[str, Any] | None) -> Form:
-        form = shown_as(sight.approval.kind).less_form(sight, data, _on(sight))
+        wished = id_in(self.request.GET.get("guaranteed", ""))
+        given = {**_on(sight), **({} if wished is None else {"guaranteed": wished})}
+        form = shown_as(sight.approval.kind).less_form(sight, data, given)
         if form is None:
             raise Conflict(_("There is no less of this: it is approved as it is, asked back or refused."))
         return form
@@ -202,9 +205,9 @@ class Less(_Act):
         return self.asked(sight, form, "approval-less", title=title, label=_("Approve this"))
 
     def act(self, request: HttpRequest, sight: Sight, form: Form) -> HttpResponse | None:
-        given = dict(form.cleaned_data)
-        version, seen, comment = (given.pop(name) for name in ("version", "seen", "comment"))
-        return self.cast(request, sight, form, Ballot("approve", version, seen, comment, given))
+        given, changes = form.cleaned_data, form.changes() if isinstance(form, LessAsked) else {}
+        ballot = Ballot("approve", given["version"], given["seen"], given["comment"], changes)
+        return self.cast(request, sight, form, ballot)
 
 
 class HandOn(_Act):

@@ -46,6 +46,14 @@ class Evidence:
     """Where who asked answers what was asked back."""
 
 
+class LessAsked(forms.Form):
+    """A form for approving less than was asked. ``version``, ``seen`` and ``comment`` are among its fields."""
+
+    def changes(self) -> dict[str, Any]:
+        """What of a valid form is otherwise than asked."""
+        raise NotImplementedError
+
+
 class Shown:
     """One kind as the page shows it. A kind that nobody has described is shown by what the flow itself knows."""
 
@@ -62,7 +70,7 @@ class Shown:
         """What the last approval does, on its button."""
         return _("Approve")
 
-    def less_form(self, sight: Sight, data: Mapping[str, Any] | None, given: Mapping[str, Any]) -> forms.Form | None:
+    def less_form(self, sight: Sight, data: Mapping[str, Any] | None, given: Mapping[str, Any]) -> LessAsked | None:
         """For approving less than was asked; None where that is not possible."""
         return None
 

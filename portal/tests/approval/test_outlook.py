@@ -141,3 +141,8 @@ def test_a_new_base_swallows_raises_as_far_as_it_reaches() -> None:
     assert added(80) == [0, 16]
     assert added(128) == [32, 64]
     assert added(48) == [-16, -16]
+
+
+def test_how_it_stands_now_is_not_how_the_day_began() -> None:
+    later = (Interval(MIDNIGHT + timedelta(hours=9)), 10)
+    assert seen(MORE, *PROMISED, later).present.promised == 1314

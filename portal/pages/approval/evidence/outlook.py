@@ -75,6 +75,11 @@ class Outlook:
         return min(self.asked_steps, key=lambda step: step.left)
 
     @property
+    def present(self) -> Step:
+        """How it stands now."""
+        return max((step for step in self.steps if step.at <= self.now), key=lambda step: step.at)
+
+    @property
     def most_asked(self) -> int:
         return max(step.asked for step in self.asked_steps)
 
