@@ -4,9 +4,11 @@ The law (QUO3): at every instant the guarantees on a GPU model sum to at most ca
 emergency claims to at most the reserve. The database checks the same law at commit, in its own words.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import attrgetter
 
 from inventory.capacity import DatedAmount, reserve_gpus, sweep
 from kernel.intervals import Interval
@@ -59,6 +61,13 @@ def steps(facts: ModelFacts, within: Interval) -> list[LedgerStep]:
 def tightest(facts: ModelFacts, within: Interval) -> LedgerStep:
     """The step of ``within`` with the least free GPUs; the earliest of several."""
     return min(steps(facts, within), key=lambda step: step.free)
+
+
+def tightest_part(course: Sequence[LedgerStep], within: Interval) -> LedgerStep:
+    """The same for one of many windows that lie in a course which ``steps`` gave once."""
+    first = max(0, bisect_right(course, within.start, key=attrgetter("at")) - 1)
+    inside = [step for step in course[first:] if within.end is None or step.at < within.end]
+    return min(inside, key=attrgetter("free"))
 
 
 def broken(facts: ModelFacts, within: Interval) -> LedgerStep | None:

@@ -10,11 +10,13 @@ from approvals.models import Approval
 from kernel.calendar import local_day
 from kernel.formats import day, number
 from kernel.intervals import Interval
-from quotas.ledger import ModelFacts, tightest
+from quotas.ledger import LedgerStep, steps, tightest_part
 from quotas.models import QuotaRequest
 from quotas.raises import missing
 from quotas.requests.asking import Asked, Holdings, asked_of, holdings
 from quotas.selectors import model_facts
+
+Course = Sequence[LedgerStep]
 
 
 def rows(approvals: Sequence[Approval], now: datetime) -> Mapping[int, QueueRow]:
@@ -23,24 +25,25 @@ def rows(approvals: Sequence[Approval], now: datetime) -> Mapping[int, QueueRow]
     waiting = [requests[row.subject_id] for row in approvals if row.is_open]
     held = holdings({(row.project_id, row.gpu_model_id or 0) for row in waiting}, now)
     facts = model_facts(sorted({row.gpu_model_id or 0 for row in waiting}), Interval(now)) if waiting else {}
+    courses = {pk: steps(found, Interval(now)) for pk, found in facts.items()}
     found = {}
     for approval in approvals:
         request = requests[approval.subject_id]
         if approval.is_open:
             key = (request.project_id, request.gpu_model_id or 0)
-            found[approval.pk] = _waiting(approval, request, held[key], facts[key[1]], now)
+            found[approval.pk] = _waiting(approval, request, held[key], courses[key[1]], now)
         else:
             found[approval.pk] = _decided(approval, request)
     return found
 
 
-def _waiting(approval: Approval, request: QuotaRequest, held: Holdings, facts: ModelFacts, now: datetime) -> QueueRow:
+def _waiting(approval: Approval, request: QuotaRequest, held: Holdings, course: Course, now: datetime) -> QueueRow:
     asked = asked_of(request, approval.changes)
     window = asked.window(now)
     if window is None:
         return _decided(approval, request)
     before = held.through(window)[0]
-    more, free = _tightest_need(asked, held, facts, window)
+    more, free = _tightest_need(asked, held, course, window)
     return QueueRow(
         icon="quotas",
         what=_what(asked, more),
@@ -52,13 +55,13 @@ def _waiting(approval: Approval, request: QuotaRequest, held: Holdings, facts: M
     )
 
 
-def _tightest_need(asked: Asked, held: Holdings, facts: ModelFacts, window: Interval) -> tuple[int, int]:
+def _tightest_need(asked: Asked, held: Holdings, course: Course, window: Interval) -> tuple[int, int]:
     """How much more is asked where that leaves least, and what is free there; nothing more gives 0 or less."""
     parts = held.replaced_through(asked, window)
     needs = [part for part in missing(asked.totals, parts) if part.guaranteed > 0]
     if not needs:
         return asked.totals.guaranteed - max(part.guaranteed for part in parts), 0
-    found = [(need.guaranteed, tightest(facts, need.during).free) for need in needs]
+    found = [(need.guaranteed, tightest_part(course, need.during).free) for need in needs]
     return min(found, key=lambda pair: pair[1] - pair[0])
 
 

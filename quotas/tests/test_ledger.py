@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernel.intervals import Interval
-from quotas.ledger import Entry, ModelFacts, broken, cover, cover_within, steps, supersede, tightest
+from quotas.ledger import Entry, ModelFacts, broken, cover, cover_within, steps, supersede, tightest, tightest_part
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -131,3 +131,8 @@ def test_a_cover_within_what_is_free_never_breaks_the_law_and_never_covers_more_
     for step in steps(others, whole):
         assert sum_at(rows, step.at) <= max(0, step.free)
         assert sum_at(rows, step.at) <= sum_at(parts, step.at)
+
+
+@given(facts_of_a_model, intervals())
+def test_a_part_of_a_course_is_as_tight_as_its_window_looked_at_alone(facts: ModelFacts, window: Interval) -> None:
+    assert tightest_part(steps(facts, whole), window).free == tightest(facts, window).free
