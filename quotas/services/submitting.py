@@ -72,6 +72,8 @@ def submit_locked(row: QuotaRequest, someone: Person, locked: Locked, answer: st
     row.submitted_by, row.submitted_at = someone, clock.now()
     row.is_raise = _is_raise(row)
     step(row, "submit", someone, answer.strip(), ("submitted_by", "submitted_at", "is_raise"))
+    # One that was made in this unit is nobody else's yet: it needs no lock, and whoever grants it looks for it here.
+    locked = {**locked, QuotaRequest: {row.pk: row}}
     return approval_submit(actor=someone, case=_case(row), existing=existing, locked=locked)
 
 
