@@ -12,12 +12,12 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from accounts.models import Person
-from approvals.deciders import Decider, current_steps, deciders, excluded, people_now
+from approvals.deciders import Decider, current_steps, deciders, excluded, people_now, steps_ahead
 from approvals.errors import MeanwhileChanged, NotYours, OwnRequest
 from approvals.kinds import QueueRow
 from approvals.models import Approval, Step
 from approvals.policies import visible_to
-from approvals.queue import shown_rows, step_words, steps_ahead
+from approvals.queue import shown_rows, step_words
 from approvals.selectors import happened_since
 from approvals.states import ApprovalState
 

@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import FilteredRelation, Q, QuerySet
 
-from accounts.models import Person, RoleGrant
-from approvals.kinds import kind_named
+from accounts.models import Person
+from approvals.kinds import Kind, kind_named
 from approvals.models import Approval, Delegation, Step, Vote
 from kernel import clock
 
@@ -47,19 +47,22 @@ class People:
 
 
 def people_now(at: datetime | None = None) -> People:
-    """Three statements."""
-    now = at or clock.now()
-    active = frozenset(Person.objects.filter(is_active=True, is_service=False).values_list("pk", flat=True))
+    """Two statements."""
+    live = FilteredRelation("role_grants", condition=Q(role_grants__revoked_at__isnull=True))
+    people = Person.objects.filter(is_active=True, is_service=False).annotate(live=live)
     by_role: defaultdict[str, set[int]] = defaultdict(set)
-    for person, role in RoleGrant.objects.filter(revoked_at__isnull=True).values_list("person_id", "role"):
-        by_role[role].add(person)
-    rows: defaultdict[int, list[Delegation]] = defaultdict(list)
-    for row in live_delegations(now):
-        rows[row.principal_id].append(row)
+    active: set[int] = set()
+    for person, role in people.values_list("pk", "live__role"):
+        active.add(person)
+        if role is not None:
+            by_role[role].add(person)
+    stand_ins: defaultdict[int, list[Delegation]] = defaultdict(list)
+    for row in live_delegations(at or clock.now()):
+        stand_ins[row.principal_id].append(row)
     return People(
-        active,
-        {role: frozenset(held) & active for role, held in by_role.items()},
-        {principal: tuple(found) for principal, found in rows.items()},
+        frozenset(active),
+        {role: frozenset(held) for role, held in by_role.items()},
+        {principal: tuple(found) for principal, found in stand_ins.items()},
     )
 
 
@@ -68,13 +71,25 @@ def live_delegations(at: datetime) -> QuerySet[Delegation]:
     return Delegation.objects.filter(revoked_at__isnull=True, during__contains=at).order_by("pk")
 
 
+def steps_ahead(approvals: Collection[Approval]) -> dict[int, list[Step]]:
+    """The steps of the round that are not through, in order, by approval. One statement."""
+    rounds = {row.pk: row.round for row in approvals}
+    found: dict[int, list[Step]] = {}
+    for step in Step.objects.filter(approval__in=list(rounds), passed_at__isnull=True).order_by("number"):
+        if step.round == rounds[step.approval_id]:
+            found.setdefault(step.approval_id, []).append(step)
+    return found
+
+
+def waiting_among(ahead: Mapping[int, Sequence[Step]]) -> dict[int, Step]:
+    """Of such steps the one that waits: it has begun. By approval."""
+    begun = {pk: next((step for step in steps if step.started_at is not None), None) for pk, steps in ahead.items()}
+    return {pk: step for pk, step in begun.items() if step is not None}
+
+
 def current_steps(approvals: Collection[Approval]) -> dict[int, Step]:
     """The step that waits, by approval. One statement."""
-    rows = Step.objects.filter(
-        approval__in=[row.pk for row in approvals], started_at__isnull=False, passed_at__isnull=True
-    )
-    rounds = {row.pk: row.round for row in approvals}
-    return {step.approval_id: step for step in rows if step.round == rounds[step.approval_id]}
+    return waiting_among(steps_ahead(approvals))
 
 
 def deciders(
@@ -98,11 +113,7 @@ def _of_step(approval: Approval, step: Step, people: People, out: frozenset[int]
 def excluded(approvals: Sequence[Approval], people: People) -> dict[int, frozenset[int]]:
     """Who may not decide, by approval: who asked and who stands in for them, the project's side, and everybody who
     voted in this round or for whom somebody did: each decision is another person's."""
-    sides: dict[tuple[str, int], frozenset[int]] = {}
-    for name in sorted({row.kind for row in approvals}):
-        projects = {row.project_id for row in approvals if row.kind == name and row.project_id is not None}
-        found = kind_named(name).on_its_side(projects)
-        sides |= {(name, project): found[project] for project in projects}
+    sides = _sides(approvals)
     voted = _voted(approvals)
     return {
         row.pk: frozenset({row.requester_id})
@@ -111,6 +122,22 @@ def excluded(approvals: Sequence[Approval], people: People) -> dict[int, frozens
         | voted[row.pk]
         for row in approvals
     }
+
+
+def _sides(approvals: Sequence[Approval]) -> dict[tuple[str, int], frozenset[int]]:
+    """By kind and project. Kinds that answer by the same rule are asked once."""
+    by_rule: dict[object, tuple[Kind, set[int], set[str]]] = {}
+    for row in approvals:
+        if row.project_id is not None:
+            kind = kind_named(row.kind)
+            _kind, projects, names = by_rule.setdefault(type(kind).on_its_side, (kind, set(), set()))
+            projects.add(row.project_id)
+            names.add(row.kind)
+    sides: dict[tuple[str, int], frozenset[int]] = {}
+    for kind, projects, names in by_rule.values():
+        found = kind.on_its_side(projects)
+        sides |= {(name, project): found[project] for name in names for project in projects}
+    return sides
 
 
 def _voted(approvals: Collection[Approval]) -> defaultdict[int, frozenset[int]]:

@@ -1,7 +1,7 @@
 """The queue as its pages show it: what waits, in groups by answer-by time, filtered, and the figures on top."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -15,12 +15,14 @@ from approvals.models import Approval, Step
 from approvals.selectors import AnswerTime, Waiting, answer_time, open_approvals, split_for
 from approvals.states import ApprovalState
 from kernel.calendar import local_day
+from kernel.formats import duration
 
 ROLE_WORDS = {
     Role.ADMIN.value: pgettext_lazy("who decides", "admin"),
     Role.DIRECTOR.value: pgettext_lazy("who decides", "director"),
     Role.AUDITOR.value: pgettext_lazy("who decides", "auditor"),
 }
+HOUR_S = 3600
 STUCK, RETURNED, OVERDUE, TODAY, WEEK, LATER = "stuck", "returned", "overdue", "today", "week", "later"
 GROUPS = {
     STUCK: gettext_lazy("Nobody can decide"),
@@ -65,6 +67,11 @@ class Line:
     @property
     def gives_back(self) -> int:
         return max(-self.shown.asked_more, 0)
+
+    @property
+    def waits(self) -> str:
+        """Minutes say nothing once there are hours."""
+        return duration(self.waits_s if self.waits_s < HOUR_S else self.waits_s // HOUR_S * HOUR_S)
 
     @property
     def is_late(self) -> bool:
@@ -138,15 +145,14 @@ def figures(person: Person, mine: Sequence[Waiting], now: datetime) -> Figures:
 def lines(rows: Sequence[Waiting], now: datetime, *, is_mine: bool) -> list[Line]:
     """Rows of one list. A constant number of statements for each kind among them."""
     approvals = [row.approval for row in rows]
-    shown, ahead = shown_rows(approvals, now), steps_ahead(approvals)
-    people = _people(rows, ahead)
+    shown, people = shown_rows(approvals, now), _people(rows)
     return [
         Line(
             approval=row.approval,
             group=_group(row, now),
             kind=str(kind_named(row.approval.kind).label),
             shown=shown[row.approval.pk],
-            decided_by=path_words(ahead.get(row.approval.pk, ()), people, is_mine=is_mine),
+            decided_by=path_words(row.ahead, people, is_mine=is_mine),
             behalf=people.get(row.on_behalf_of) if row.on_behalf_of else None,
             waits_s=(now - row.approval.submitted_at).total_seconds(),
             step=row.step,
@@ -160,16 +166,6 @@ def shown_rows(approvals: Sequence[Approval], now: datetime) -> dict[int, QueueR
     found: dict[int, QueueRow] = {}
     for name in sorted({row.kind for row in approvals}):
         found |= kind_named(name).rows([row for row in approvals if row.kind == name], now)
-    return found
-
-
-def steps_ahead(approvals: Collection[Approval]) -> dict[int, list[Step]]:
-    """The steps that are not through, in order, by approval. One statement."""
-    rounds = {row.pk: row.round for row in approvals}
-    found: dict[int, list[Step]] = {}
-    for step in Step.objects.filter(approval__in=list(rounds), passed_at__isnull=True).order_by("number"):
-        if step.round == rounds[step.approval_id]:
-            found.setdefault(step.approval_id, []).append(step)
     return found
 
 
@@ -222,8 +218,8 @@ def _group(row: Waiting, now: datetime) -> str:
     return WEEK if local_day(due) <= sunday else LATER
 
 
-def _people(rows: Sequence[Waiting], ahead: Mapping[int, Sequence[Step]]) -> dict[int, Person]:
+def _people(rows: Sequence[Waiting]) -> dict[int, Person]:
     """Those whom steps name and those decided for. At most one statement."""
-    ids = {pk for steps in ahead.values() for step in steps for pk in step.people}
+    ids = {pk for row in rows for step in row.ahead for pk in step.people}
     ids |= {row.on_behalf_of for row in rows if row.on_behalf_of}
     return Person.objects.in_bulk(sorted(ids)) if ids else {}

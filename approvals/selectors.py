@@ -9,7 +9,7 @@ from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import Person
-from approvals.deciders import Decider, current_steps, deciders
+from approvals.deciders import Decider, deciders, steps_ahead, waiting_among
 from approvals.kinds import kind_named
 from approvals.models import Answer, Approval, Comment, Delegation, PolicyReview, PolicyVersion, Step, Vote
 from approvals.policies import sees_private_notes, visible_to
@@ -33,6 +33,8 @@ class Waiting:
     deciders: Sequence[Decider]
     on_behalf_of: int | None = None
     """For whom the reader would decide it; None in their own right, or where they may not."""
+    ahead: Sequence[Step] = ()
+    """The step that waits and those after it."""
 
     @property
     def is_stuck(self) -> bool:
@@ -47,14 +49,15 @@ def open_approvals(person: object) -> QuerySet[Approval]:
 
 def split_for(person: Person, rows: Sequence[Approval]) -> tuple[list[Waiting], list[Waiting]]:
     """What of these waits for this person, and what for others. A constant number of statements."""
-    steps = current_steps(rows)
+    ahead = steps_ahead(rows)
+    steps = waiting_among(ahead)
     by_approval = deciders(rows, steps)
     mine: list[Waiting] = []
     others: list[Waiting] = []
     for row in rows:
         there = by_approval[row.pk]
         own = next((decider for decider in there if decider.person_id == person.pk), None)
-        line = Waiting(row, steps.get(row.pk), there, own.on_behalf_of if own else None)
+        line = Waiting(row, steps.get(row.pk), there, own.on_behalf_of if own else None, ahead.get(row.pk, ()))
         (others if own is None else mine).append(line)
     return mine, others
 

@@ -29,7 +29,11 @@ PAGES = {
     "project, quota and use": "/projects/{project}/use",
     "project, cost": "/projects/{project}/cost",
     "project, jobs": "/projects/{project}/jobs",
-    "decision": "/projects/{submitted}/decide",
+    "decision on a registration": "/projects/{submitted}/decide",
+    "queue": "/approvals",
+    "decision on a request": "/approvals/{approval}",
+    "requests": "/quota-requests",
+    "inbox": "/inbox",
     "jobs": "/jobs",
     "job": "/jobs/{job}",
     "cluster": "/cluster",
@@ -43,7 +47,7 @@ PAGES = {
     "api, jobs": "/api/v1/jobs/",
     "api, quotas": "/api/v1/quotas/",
 }
-QUOTA_ROWS, WAITING = 1000, 100
+QUOTA_ROWS, WAITING, REQUESTS = 1000, 100, 60
 
 
 def main() -> None:
@@ -62,6 +66,7 @@ def measure(projects: int, repeat: int) -> None:
     """One line for each page, as an admin sees it; a page that there is not says so."""
     # Models can be imported only after django.setup().
     from accounts.tests import factories as people
+    from approvals.models import Approval
     from portal.pages.table.columns import ORDER
     from portal.tests.pages.crowd import crowd
     from projects.models import Project
@@ -70,9 +75,10 @@ def measure(projects: int, repeat: int) -> None:
     made = crowd(projects)
     fill(made)
     job = Job.objects.filter(state="running").select_related("project").earliest("pk")
-    submitted = Project.objects.filter(state="submitted").latest("pk").pk
+    submitted = Approval.objects.filter(kind="project_registration", state="waiting").latest("pk").subject_id
+    approval = Approval.objects.filter(kind="quota_request", state="waiting").latest("pk").pk
     node = job.attempts.get().members.get().node_id
-    places = {"project": job.project_id, "submitted": submitted, "job": job.pk, "node": node}
+    places = {"project": job.project_id, "submitted": submitted, "approval": approval, "job": job.pk, "node": node}
     browser = people.browser(people.admin("benchmark-admin"))
     every = "&".join(f"columns={key}" for key in ORDER)
     for name, address in PAGES.items():
@@ -86,7 +92,6 @@ def fill(made: list[Any]) -> None:
     from kernel import clock
     from kernel.intervals import Interval
     from kernel.ranges import to_range
-    from projects.models import Project
     from quotas.models import Claim
 
     since, models = to_range(Interval(clock.now())), list(GpuModel.objects.order_by("pk"))
@@ -96,9 +101,37 @@ def fill(made: list[Any]) -> None:
         Claim(project=row, gpu_model=model, resource="gpu", guaranteed=0, limit=8, during=since, granted_at=clock.now())
         for row, model in free[: QUOTA_ROWS - len(held)]
     )
-    drafts = [row.pk for row in made if row.state != "submitted"]
-    waiting = len(made) - len(drafts)
-    Project.objects.filter(pk__in=drafts[-(WAITING - waiting) :]).update(state="submitted")
+    wait(made)
+
+
+def wait(made: list[Any]) -> None:
+    """A hundred decisions: on registrations, and on requests of the first projects that hold something."""
+    from guardian.shortcuts import assign_perm
+
+    from accounts.tests import factories as people
+    from approvals.services import approval_submit
+    from kernel import clock
+    from kernel.unit import lock, unit_of_work
+    from projects.models import Project, ProjectRole
+    from projects.policies import PERMISSIONS
+    from projects.services.decisions import case_of
+    from quotas.models import Claim
+    from quotas.services import request_create, request_submit
+
+    people.admin("benchmark-other")
+    claims = Claim.objects.filter(project__state="active", guaranteed__gt=0, during__contains=clock.now())
+    first = {claim.project_id: claim for claim in claims.select_related("project__created_by", "gpu_model")}
+    for claim in list(first.values())[:REQUESTS]:
+        assign_perm(PERMISSIONS[ProjectRole.LEAD], claim.project.created_by, claim.project)
+        facts = {"gpu_model_id": claim.gpu_model_id, "guaranteed": claim.guaranteed + 9, "reason": "To be measured"}
+        row = request_create(actor=claim.project.created_by, project_id=claim.project_id, facts=facts)
+        request_submit(actor=claim.project.created_by, request_id=row.pk)
+    for row in [row for row in made if row.pk not in first or row.state == "submitted"][: WAITING - REQUESTS]:
+        Project.objects.filter(pk=row.pk).update(state="submitted", submitted_by=row.created_by)
+        with unit_of_work():
+            locked = lock({Project: [row.pk]})
+            case = case_of(locked[Project][row.pk])
+            approval_submit(actor=row.created_by, case=case, existing=None, locked=locked)
 
 
 def measured(browser: Any, page: str, repeat: int) -> dict[str, Any]:

@@ -21,16 +21,16 @@ class ProjectSubject(Kind):
     def on_its_side(self, project_ids: Collection[int]) -> Mapping[int, frozenset[int]]:
         """Members now or ever, who created it and who submitted it, as ``Standing.is_own`` says it of one person.
 
-        Two statements. Raises ``LookupError`` for a project that is not there: then nothing is decided.
+        One statement. Raises ``LookupError`` for a project that is not there: then nothing is decided.
         """
         ids = set(project_ids)
-        asked = Project.objects.filter(pk__in=ids).values_list("pk", "created_by_id", "submitted_by_id")
-        side = {pk: {created, submitted} - {None} for pk, created, submitted in asked}
+        side: defaultdict[int, set[int | None]] = defaultdict(set)
+        people = ("created_by_id", "submitted_by_id", "memberships__person_id")
+        for project, *some in Project.objects.filter(pk__in=ids).values_list("pk", *people):
+            side[project].update(some)
         if missing := ids - side.keys():
             raise LookupError(f"no project {min(missing)}")
-        for project, person in Membership.objects.filter(project__in=ids).values_list("project_id", "person_id"):
-            side[project].add(person)
-        return {pk: frozenset(people) for pk, people in side.items()}
+        return {pk: frozenset(person for person in some if person is not None) for pk, some in side.items()}
 
     def told(self, approval: Approval) -> Iterable[int]:
         """The project's leads."""

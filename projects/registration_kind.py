@@ -52,9 +52,8 @@ class RegistrationKind(ProjectSubject):
         project_judged(act, locked[Project][act.approval.subject_id])
 
     def rows(self, approvals: Sequence[Approval], now: datetime) -> Mapping[int, QueueRow]:
-        """One statement."""
-        stages = dict(Project.objects.filter(pk__in=[row.subject_id for row in approvals]).values_list("pk", "stage"))
-        return {row.pk: QueueRow(icon="projects", what=_stage(stages.get(row.subject_id, ""))) for row in approvals}
+        """From what was kept at the submission: no statement."""
+        return {row.pk: QueueRow(icon="projects", what=_stage(row.summary.get("stage", ""))) for row in approvals}
 
     def address(self, approval: Approval) -> str:
         return reverse("project", args=[approval.subject_id])

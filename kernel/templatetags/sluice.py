@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from urllib.parse import urlencode
 
 from django import template
@@ -23,8 +24,10 @@ Amount = float | Decimal
 
 
 @register.simple_tag
+@lru_cache(maxsize=512)
 def icon(name: str, css_class: str = "") -> SafeString:
-    """A drawing from static/icons.svg; decorative, so the words beside it carry the meaning."""
+    """A drawing from static/icons.svg; decorative, so the words beside it carry the meaning. Drawn once: a table shows
+    the same few hundreds of times."""
     return format_html(
         '<svg class="icon {}" width="16" height="16" aria-hidden="true" focusable="false"><use href="{}#{}"/></svg>',
         css_class,

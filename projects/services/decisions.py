@@ -103,6 +103,7 @@ def case_of(project: Project) -> Case:
         title=project.name,
         content=content_hash(project),
         measures=Measures(),
+        summary={"stage": project.stage},
     )
 
 
