@@ -1,5 +1,5 @@
-"""Pages of this room. The table (``projects:list``), the page of one project (``project``) and the decision on
-one (``projects:decide``) are the portal's, composed of several rooms."""
+"""Pages of this room. The table (``projects:list``), the page of one project (``project``) and the way to the
+decision on one (``projects:decide``) are the portal's, composed of several rooms."""
 
 from collections.abc import Callable
 from functools import wraps

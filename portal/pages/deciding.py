@@ -1,38 +1,28 @@
-"""The decision on a registration, with what there is of what it asks for."""
+"""From a registration to the decision on it."""
 
-from typing import Any
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
 
-from inventory.capacity import Capacity
-from inventory.selectors import capacity_at
-from kernel import clock
-from portal.pages.registration import Against
-from projects.registration.glance import Asked
-from projects.selectors import ProjectDetail
-from projects.suitability import suitability_of
-from projects.views import deciding
-from quotas.selectors import promised_at
-
-NOTHING = Capacity(0, 0)
+from accounts.policies import require_signed_in
+from approvals.services import open_approval_id
+from kernel.errors import NotFound
+from projects.content import REGISTRATION
+from projects.policies import visible_to
+from projects.states import ProjectState
 
 
-class Decide(deciding.Decide):
-    """The registry's page with capacity, reserve and promises of each model beside the request."""
-
-    template = "portal/decide.html"
-
-    def evidence(self, detail: ProjectDetail) -> dict[str, Any]:
-        """One ``Against`` for each model asked for, in the order of the request."""
-        now, project = clock.now(), detail.project
-        models = [row.gpu_model_id for row in detail.expected_compute]
-        capacities, promised, rated = capacity_at(now, models), promised_at(now, models), suitability_of([project.pk])
-        against = [
-            Against(
-                row.gpu_model,
-                capacities.get(row.gpu_model_id, NOTHING),
-                promised.get(row.gpu_model_id, 0),
-                rated[project.pk, row.gpu_model_id],
-                Asked(row.gpu_model.name, row.min, row.target, row.max),
-            )
-            for row in detail.expected_compute
-        ]
-        return {"against": against}
+@require_GET
+def decide(request: HttpRequest, project_id: int) -> HttpResponse:
+    """``/projects/<id>/decide``: the decision page of the open approval; without one, the project."""
+    project = visible_to(require_signed_in(request.user)).filter(pk=project_id).first()
+    if project is None:
+        raise NotFound
+    found = open_approval_id(REGISTRATION, project_id)
+    if found is not None:
+        return redirect("approval", found)
+    text = _("There is nothing to decide: the project is %(state)s.")
+    messages.info(request, text % {"state": ProjectState(project.state).label})
+    return redirect("project", project_id)

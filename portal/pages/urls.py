@@ -54,7 +54,7 @@ registry_patterns = (
         page(r"^projects/views/(?P<view_id>[0-9]{1,18})/(?P<name>" + views.ACTS + ")", views.act, "view-act"),
         page(r"^projects/bulk/(?P<field>stage|area)", bulk.change, "bulk"),
         page(r"^projects/bulk/(?P<change_id>[0-9]{1,18})/undo", bulk.undo, "bulk-undo"),
-        page(PROJECT + r"/decide", deciding.Decide.as_view(), "decide"),
+        page(PROJECT + r"/decide", deciding.decide, "decide"),
         *registry.urlpatterns,
     ],
     registry.app_name,

@@ -11,7 +11,9 @@ from django.utils.translation import ngettext
 
 from accounts.models import Person, Role
 from accounts.policies import has_role
-from approvals.selectors import answer_time
+from approvals.models import Approval
+from approvals.selectors import answer_time, open_approvals, title_of_kind, waiting_of
+from approvals.states import ApprovalState
 from inventory.models import Node
 from inventory.states import NodeState
 from kernel import clock, form_drafts
@@ -69,9 +71,10 @@ class Group:
 
 
 def waiting_for(person: Person) -> list[Group]:
-    """Submissions to decide, milestones to answer, registrations to finish; kinds without any are left out."""
+    """Decisions and questions, milestones to answer, registrations to finish; kinds without any are left out."""
     groups = (
-        Group(_("Registrations to decide"), _submissions(person)),
+        Group(_("Decisions"), _decisions(person)),
+        Group(_("Asked back"), _asked_back(person)),
         Group(_("Approved, without a quota"), _without_quota(person)),
         Group(_("Measurements to confirm"), _measurements(person)),
         Group(_("Nodes to look at"), _nodes(person)),
@@ -147,10 +150,10 @@ def _forms(person: Person) -> list[Waiting]:
     ]
 
 
-def of_project(detail: ProjectDetail) -> list[Waiting]:
-    """What waits about one project, and for whom: late and near milestones, the decision, the question."""
+def of_project(person: Person, detail: ProjectDetail) -> list[Waiting]:
+    """What waits about one project, and for whom: late and near milestones, open requests, the question."""
     project, today = detail.project, local_day(clock.now())
-    found: list[Waiting] = []
+    found = _requests(person, project)
     if project.state == ProjectState.SUBMITTED:
         found.append(_decision(detail))
     if project.state == ProjectState.DRAFT and "submit" in detail.can:
@@ -164,11 +167,34 @@ def of_project(detail: ProjectDetail) -> list[Waiting]:
     return found
 
 
+def _requests(person: Person, project: Project) -> list[Waiting]:
+    """What the project asks for beside its registration, whoever decides it. One statement for who sees everything."""
+    rows = open_approvals(person).filter(project_id=project.pk).exclude(kind=REGISTRATION)
+    return [
+        Waiting(
+            "comment" if row.state == ApprovalState.RETURNED else "approval",
+            row.title,
+            _("asked back") if row.state == ApprovalState.RETURNED else _asked_by(row),
+            reverse("approval", args=[row.pk]),
+            _("Open"),
+            since=row.submitted_at,
+        )
+        for row in rows[:MOST]
+    ]
+
+
 def _decision(detail: ProjectDetail) -> Waiting:
     """For who decides a button; for everybody else with whom it lies, and how long that usually takes."""
     project = detail.project
     if "approve" in detail.can:
-        return _submission(project)
+        return Waiting(
+            "approval",
+            _("Decide on “%(project)s”") % {"project": project.name},
+            _("registration by %(person)s") % {"person": project.submitted_by or "–"},
+            reverse("projects:decide", args=[project.pk]),
+            _("Decide"),
+            since=project.updated_at,
+        )
     usual = answer_time(clock.now(), kind=REGISTRATION)
     about = _("With the admins and directors")
     if usual is not None:
@@ -193,19 +219,46 @@ def _due(row: MilestoneFact, *, may_answer: bool) -> Waiting:
     return Waiting("calendar", title, "", tone="none", milestone=row, may_answer=may_answer)
 
 
-def _submissions(person: Person) -> list[Waiting]:
-    """For those who decide; never one's own."""
-    if not has_role(person, Role.ADMIN, Role.DIRECTOR):
-        return []
-    rows = visible_projects(person).filter(state=ProjectState.SUBMITTED).exclude(pk__in=own_of(person))
-    return [_submission(project) for project in rows.select_related("submitted_by").order_by("updated_at", "pk")[:MOST]]
+def _decisions(person: Person) -> list[Waiting]:
+    """What this person may decide now, by when the answer is due."""
+    now = clock.now()
+    return [
+        Waiting(
+            "approval",
+            row.approval.title,
+            _asked_by(row.approval),
+            reverse("approval", args=[row.approval.pk]),
+            _("Decide"),
+            since=row.approval.submitted_at,
+            late=_hours_late(now - row.approval.due_at) if row.approval.due_at and row.approval.due_at <= now else "",
+        )
+        for row in waiting_of(person)[:MOST]
+    ]
 
 
-def _submission(project: Project) -> Waiting:
-    title = _("Decide on “%(project)s”") % {"project": project.name}
-    about = _("registration by %(person)s") % {"person": project.submitted_by or "–"}
-    url = reverse("projects:decide", args=[project.pk])
-    return Waiting("approval", title, about, url, _("Decide"), since=project.updated_at)
+def _asked_by(approval: Approval) -> str:
+    words = {"kind": title_of_kind(approval), "person": approval.requester}
+    return _("%(kind)s, asked by %(person)s") % words
+
+
+def _hours_late(by: timedelta) -> str:
+    return _("answer %(length)s late") % {"length": duration(by.total_seconds())}
+
+
+def _asked_back(person: Person) -> list[Waiting]:
+    """What this person asked for and has to answer a question about. A registration stands among the drafts then."""
+    rows = Approval.objects.filter(requester=person, state=ApprovalState.RETURNED).exclude(kind=REGISTRATION)
+    return [
+        Waiting(
+            "comment",
+            _("Answer the question on “%(title)s”") % {"title": row.title},
+            title_of_kind(row),
+            reverse("approval", args=[row.pk]),
+            _("Answer"),
+            since=row.submitted_at,
+        )
+        for row in rows.order_by("submitted_at", "pk")[:MOST]
+    ]
 
 
 def _milestones(person: Person) -> list[Waiting]:

@@ -121,9 +121,10 @@ def test_nobody_approves_an_own_project_by_api_page_or_service() -> None:
         refused = people.api_client(person).post(url(project, "approve/"))
         assert (refused.status_code, refused.json()["code"]) == (403, "own_project"), someone
         browser = people.browser(person)
-        page = f"/projects/{project.pk}/decide/"
-        assert browser.get(page).status_code == 403
-        assert browser.post(page, {"answer": "approve", "seen": content_hash(project)}).status_code == 403
+        page = browser.get(f"/projects/{project.pk}/decide/")["Location"]
+        assert "Approve" not in browser.get(page).content.decode()
+        vote = {"answer": "approve", "seen": content_hash(project), "version": 1}
+        assert browser.post(f"{page}/vote", vote).status_code == 403
     project.refresh_from_db()
     assert project.state == "submitted"
 

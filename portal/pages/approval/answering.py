@@ -24,6 +24,7 @@ from approvals.kinds import kind_named
 from approvals.models import Answer, Approval
 from approvals.services import Ballot, approval_hand_on, approval_vote
 from approvals.states import ApprovalState
+from approvals.waiting_count import forget
 from kernel.dialogs import ask
 from kernel.errors import Conflict, Forbidden, Invalid, NotFound, PortalError
 from kernel.forms import add_errors
@@ -59,6 +60,7 @@ def _cast(request: HttpRequest, approval_id: int, form: AnswerForm, ballot: Ball
         raise
     except PortalError as error:
         return _refused(request, approval_id, form, error)
+    forget(person.pk)
     messages.success(request, _said(approval, ballot))
     if request.POST.get("from") == "queue":
         return redirect("approvals:list")
@@ -164,6 +166,7 @@ class _Act(View):
             return None
         except PortalError as error:
             return _refused(request, sight.approval.pk, on_page, error)
+        forget(sight.person.pk)
         messages.success(request, _said(approval, ballot))
         return redirect("approval", sight.approval.pk)
 

@@ -174,7 +174,7 @@ def _outcome(sight: Sight) -> Outcome | None:
     last = next((vote for vote in reversed(sight.votes) if vote.lapsed_at is None), None)
     if approval.state == ApprovalState.WITHDRAWN:
         return Outcome(_("Withdrawn before it was decided"), "", "", "none")
-    by = str(last.person) if last else _("the policy, rule “%(rule)s”") % {"rule": approval.rule}
+    by = str(last.person) if last else _("The policy, rule “%(rule)s”") % {"rule": approval.rule}
     if last and last.on_behalf_of:
         by = _("%(person)s for %(principal)s") % {"person": last.person, "principal": last.on_behalf_of}
     said = last.comment if last else ""

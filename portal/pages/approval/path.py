@@ -110,13 +110,13 @@ def who_decides(sight: Sight) -> str:
     """Who may answer now: by name where they are few."""
     deciders = sight.line.deciders if sight.line else ()
     if not deciders:
-        return _("nobody can: everybody who could is on the project's side, deactivated or has voted")
+        return _("Nobody can: everybody who could is on the project's side, deactivated or has voted")
     others = [one for one in deciders if one.person_id != sight.person.pk]
     if len(others) == len(deciders):
         return _some([str(sight.people[one.person_id]) for one in others])
     if not others:
-        return _("you")
-    count = ngettext("you, or one other", "you, or one of %(count)s others", len(others))
+        return _("You")
+    count = ngettext("You, or one other", "You, or one of %(count)s others", len(others))
     return count % {"count": len(others)}
 
 
@@ -124,7 +124,7 @@ def _some(people: Sequence[str]) -> str:
     if len(people) <= NAMED:
         return _(" or ").join(people)
     first = ", ".join(people[:NAMED])
-    return _("one of %(count)s people: %(first)s and others") % {"count": len(people), "first": first}
+    return _("One of %(count)s people: %(first)s and others") % {"count": len(people), "first": first}
 
 
 def _roles(roles: Sequence[str] | frozenset[str]) -> str:

@@ -15,7 +15,7 @@ from inventory.selectors import capacity_at
 from portal.pages.approval.kinds import Evidence, Line, Shown
 from portal.pages.approval.sight import Sight
 from portal.pages.registration import Against
-from projects.history import HistoryItem
+from projects.history import HistoryItem, changed_between_submissions
 from projects.models import Project, Question
 from projects.policies import visible_to
 from projects.registration.glance import Asked
@@ -23,7 +23,6 @@ from projects.selectors import ProjectDetail, detail_of, history, questions
 from projects.services import project_withdraw
 from projects.similar import Similar, similar_to
 from projects.suitability import suitability_of
-from projects.views.deciding import since_last
 from quotas.selectors import promised_at
 
 NOTHING = Capacity(0, 0)
@@ -79,7 +78,7 @@ def _registration(sight: Sight, project: Project) -> Registration:
     similar = similar_to(
         name=project.name, goal=project.goal, datasets=project.datasets, among=among, exclude=project.pk
     )
-    _steps, changes = since_last(history(project))
+    changes = changed_between_submissions(history(project))
     may_open = among.filter(pk=project.pk).exists()
     return Registration(detail, _against(detail, sight), similar, questions(project), changes, may_open)
 

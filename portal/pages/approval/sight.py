@@ -9,6 +9,7 @@ from approvals.models import Approval, Comment, Step, Vote
 from approvals.policies import sees_private_notes, visible_to
 from approvals.selectors import Waiting, names, open_approvals, split_for, talk_of, votes_of
 from approvals.states import ApprovalState
+from approvals.waiting_count import remember
 from kernel import clock
 from kernel.errors import NotFound
 
@@ -96,6 +97,7 @@ def sight_of(person: Person, approval_id: int) -> Sight:
         raise NotFound
     rows = list(open_approvals(person).filter(state=ApprovalState.WAITING))
     mine, others = split_for(person, rows)
+    remember(person.pk, len(mine))
     line = next((row for row in (*mine, *others) if row.approval.pk == approval.pk), None)
     steps = list(approval.steps.order_by("round", "number"))
     ids = {pk for step in steps for pk in step.people}

@@ -59,7 +59,7 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
         "job_counts": counted(jobs),
         "standing": standing_of(detail, story),
         "thread": questions(detail.project) if any(item.what == "return" for item in story) else [],
-        "waiting": of_project(detail),
+        "waiting": of_project(person, detail),
         "met": sum(row.met_on is not None for row in detail.milestones),
         "today": local_day(clock.now()),
         "people": detail.members[:MOST_PEOPLE],

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Person, Role
+from accounts.services import role_grant
 from accounts.tests import factories as people
 from approvals.models import Approval, Comment
 from approvals.rules import Rule, StepRule
@@ -46,7 +47,7 @@ def at(approval: Approval, act: str = "") -> str:
 
 def test_who_may_decide_sees_the_buttons_and_what_follows(approval: Approval, admin: Client) -> None:
     page = admin.get(at(approval)).content.decode()
-    for words in ("Protein dynamics", "Waits for you", "Asked by <b>Lin Yue</b>", "1 of 1", 'data-hotkey="a"', "you"):
+    for words in ("Protein dynamics", "Waits for you", "Asked by <b>Lin Yue</b>", "1 of 1", 'data-hotkey="a"', "You"):
         assert words in page
     assert f'name="version" value="{approval.version}"' in page and approval.content in page
     assert "Approve less" not in page
@@ -125,7 +126,7 @@ def test_a_broken_form_decides_nothing(approval: Approval, admin: Client, broken
 
 
 def test_nobody_decides_on_their_own(approval: Approval, lead: Person) -> None:
-    people.role_grant(actor=None, person_id=lead.pk, role=Role.ADMIN)
+    role_grant(actor=None, person_id=lead.pk, role=Role.ADMIN)
     assert people.browser(lead).post(at(approval, "/vote"), answered(approval, "approve")).status_code == 403
     assert people.browser(lead).get(at(approval, "/refuse")).status_code == 403
 

@@ -53,7 +53,7 @@ THEMES = ("light", "dark")
 
 
 KNOWN = {
-    "admin": "/ /projects /projects/# /projects/new /projects/#/decide /projects/#/history /projects/#/members "
+    "admin": "/ /projects /projects/# /projects/new /approvals/# /projects/#/history /projects/#/members "
     "/projects/#/quota /quotas /quotas/grant /jobs /jobs/# /cluster /cluster/nodes/# /nodes /nodes/enrol /pools "
     "/people /people/# /audit /tokens /design",
     "lead": "/ /projects /projects/# /projects/new /projects/#/edit /projects/#/members /jobs /jobs/new /jobs/#",

@@ -103,9 +103,9 @@ def submits(phone: Visitor) -> str:
 def asks(admin: Visitor, address: str) -> None:
     page = admin.page
     admin.goes_to(f"{address.rstrip('/')}/decide")
-    page.get_by_label("Reason").fill("Why an H100 and not an A100?")
-    page.get_by_role("button", name="Return with a question").click()
-    expect(page.locator(".title-line .state-word")).to_have_text("Draft")
+    page.get_by_label("Comment, kept with the decision").fill("Why an H100 and not an A100?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator(".title-line .state-word")).to_contain_text("Asked back")
 
 
 def answers(desk: Visitor, address: str) -> None:

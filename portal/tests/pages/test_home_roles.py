@@ -28,7 +28,7 @@ def test_what_waits_is_grouped_oldest_first_and_folds() -> None:
         with clock.frozen(clock.now() + timedelta(hours=index)):
             registry.submitted_project(name=f"Number {index}")
     [decide] = [group for group in waiting_for(admin) if group.rows[0].icon == "approval"]
-    assert [row.title for row in decide.open][:2] == ["Decide on “Number 0”", "Decide on “Number 1”"]
+    assert [row.title for row in decide.open][:2] == ["Number 0", "Number 1"]
     assert len(decide.open) == SHOWN
     assert len(decide.folded) == 2
     assert "2 more" in people.browser(admin).get("/").content.decode()

@@ -154,10 +154,11 @@ def test_a_returned_registration_shows_the_question() -> None:
 
 def test_who_asks_is_told_with_whom_the_project_is() -> None:
     project = registry.submitted_project(name="Asked about")
-    sent = {"answer": "return", "reason": "Whose data?", "seen": content_hash(project)}
+    sent = {"answer": "return", "comment": "Whose data?", "seen": content_hash(project), "version": 1}
     browser: Any = people.browser(people.director())
-    answer = browser.post(f"/projects/{project.pk}/decide", sent, follow=True)
-    assert "Asked about is with its leads, with your question." in answer.content.decode()
+    decision = browser.get(f"/projects/{project.pk}/decide")["Location"]
+    answer = browser.post(f"{decision}/vote", sent, follow=True)
+    assert "Asked back: Asked about" in answer.content.decode()
 
 
 def test_reclassifying_is_never_the_primary_button() -> None:

@@ -62,9 +62,8 @@ ROWS = [
     row("GET", "/projects/{project}/edit",           "in 404 403 200 403 200 403"),
     row("GET", "/projects/{draft}/edit",             "in 404 403 200 403 409 403"),
     row("POST", "/projects/{draft}/edit",            "in 404 403 302 403 409 403", body=FORM),
-    row("GET", "/projects/{submitted}/decide",       "in 404 403 403 200 200 403"),
-    row("POST", "/projects/{submitted}/decide",      "in 404 403 403 302 302 403",
-        body={**REASON, "answer": "return", "seen": "{content}"}),
+    # Leads to the decision page, which everybody reads who may see the project.
+    row("GET", "/projects/{submitted}/decide",       "in 404 302 302 302 302 302"),
     row("GET", "/projects/{project}/tier",           "in 404 403 403 403 200 403"),
     row("POST", "/projects/{project}/tier",          "in 404 403 403 403 302 403", body={**REASON, "tier": "high"}),
     row("GET", "/projects/{submitted}/withdraw",     "in 404 403 200 403 403 403"),
