@@ -22,6 +22,7 @@ MUST_BE_SHOWN = (
     *("pooltitle", "poolpurpose", "grantreason", "tierreason", "suspendreason", "tokenname", "reportedmodel"),
     *("viewname", "policyreason"),
     *("newstitle", "newstext", "worktitle", "worktext"),
+    *("roleword", "rolegiver", "mailerror"),
     *("evidence", "confirmreason", "offboardreason", "gonetoken", "question", "answer"),
     *("jobname-running", "jobname-ended", "command", "variable", "exitmessage"),
 )
