@@ -185,7 +185,7 @@ def register_step() -> None:
             title=_("Projects"),
             words={
                 MEMBERSHIPS: _("Memberships of projects: ended"),
-                HANDED_OVER: _("Projects handed over, to"),
+                HANDED_OVER: _("Projects handed over"),
                 WITHOUT_LEAD: _("Projects left without a lead, as chosen"),
                 IMPORTS: _("Imports of projects that were not applied: discarded"),
             },
