@@ -69,7 +69,6 @@ def measure(projects: int, repeat: int) -> None:
     from approvals.models import Approval
     from portal.pages.table.columns import ORDER
     from portal.tests.pages.crowd import crowd
-    from projects.models import Project
     from scheduling.models import Job
 
     made = crowd(projects)
@@ -116,17 +115,23 @@ def wait(made: list[Any]) -> None:
     from projects.policies import PERMISSIONS
     from projects.services.decisions import case_of
     from quotas.models import Claim
-    from quotas.services import request_create, request_submit
+    from quotas.services import RequestFacts, request_create, request_submit
 
     people.admin("benchmark-other")
     claims = Claim.objects.filter(project__state="active", guaranteed__gt=0, during__contains=clock.now())
-    first = {claim.project_id: claim for claim in claims.select_related("project__created_by", "gpu_model")}
-    for claim in list(first.values())[:REQUESTS]:
-        assign_perm(PERMISSIONS[ProjectRole.LEAD], claim.project.created_by, claim.project)
-        facts = {"gpu_model_id": claim.gpu_model_id, "guaranteed": claim.guaranteed + 9, "reason": "To be measured"}
-        row = request_create(actor=claim.project.created_by, project_id=claim.project_id, facts=facts)
-        request_submit(actor=claim.project.created_by, request_id=row.pk)
-    for row in [row for row in made if row.pk not in first or row.state == "submitted"][: WAITING - REQUESTS]:
+    first = {claim.project_id: claim for claim in claims}
+    holders = {row.pk: row for row in made if row.pk in first}
+    for pk, project in list(holders.items())[:REQUESTS]:
+        claim, lead = first[pk], project.created_by
+        assign_perm(PERMISSIONS[ProjectRole.LEAD], lead, project)
+        facts: RequestFacts = {
+            "gpu_model_id": claim.gpu_model_id,
+            "guaranteed": claim.guaranteed + 9,
+            "reason": "To be measured",
+        }
+        row = request_create(actor=lead, project_id=pk, facts=facts)
+        request_submit(actor=lead, request_id=row.pk)
+    for row in [row for row in made if row.pk not in holders or row.state == "submitted"][: WAITING - REQUESTS]:
         Project.objects.filter(pk=row.pk).update(state="submitted", submitted_by=row.created_by)
         with unit_of_work():
             locked = lock({Project: [row.pk]})
