@@ -90,5 +90,6 @@ def compared(kind: Kind, rules: Rules, now: datetime) -> Comparison:
 
 
 def _past(row: Approval) -> Past:
-    steps = {rule.name: len(rule.steps) for rule in row.policy.parsed}
-    return Past(row.pk, row.title, row.measured, Way(row.rule, 0 if row.is_automatic else steps.get(row.rule, 1)))
+    """As its own version of the rules had it."""
+    was = next((Way.of(rule) for rule in row.policy.parsed if rule.name == row.rule), Way(row.rule))
+    return Past(row.pk, row.title, row.measured, was)

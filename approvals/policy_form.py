@@ -122,7 +122,7 @@ class RuleForm(forms.Form):
         if path == NAMED:
             return (StepRule((), data["people_ids"], data["hours_1"], others),)
         hours = (data["hours_1"], data["hours_2"])
-        return tuple(StepRule(roles, (), hours[at], others) for at, roles in enumerate(ROLES[path]))
+        return tuple(StepRule(roles, (), hours[at], _besides(others, roles)) for at, roles in enumerate(ROLES[path]))
 
 
 class ReasonForm(forms.Form):
@@ -200,7 +200,7 @@ def _split(act: str) -> tuple[str, int]:
 
 
 def _row(rule: Rule, index: int, people: Mapping[int, Person]) -> Typed:
-    path, others = _path(rule, index), rule.steps[0].escalate_to if rule.steps else ()
+    path, others = _path(rule, index), _others(rule)
     hours = [step.answer_hours for step in rule.steps] or [USUAL_HOURS]
     named = [people[pk].username for step in rule.steps for pk in step.people if pk in people]
     return {
@@ -221,8 +221,8 @@ def _path(rule: Rule, index: int) -> str:
     """Which of the form's paths a rule has; ``kept-`` and its place where it has none of them."""
     if not rule.steps:
         return AUTOMATIC
-    others = {step.escalate_to for step in rule.steps}
-    if len(others) > 1 or _escalation(next(iter(others))) is None:
+    others = _others(rule)
+    if _escalation(others) is None or any(step.escalate_to != _besides(others, step.roles) for step in rule.steps):
         return f"{KEPT}{index}"
     if len(rule.steps) == 1 and rule.steps[0].people and not rule.steps[0].roles:
         return NAMED
@@ -241,6 +241,16 @@ def _kept_choices(old: Rules) -> list[tuple[str, str]]:
     return [
         (f"{KEPT}{index}", _("As it is: %(path)s") % {"path": path_words(rule, people)}) for index, rule in odd.items()
     ]
+
+
+def _others(rule: Rule) -> tuple[str, ...]:
+    """Everybody to whom some step escalates: the form has one choice for all steps."""
+    return tuple(sorted({role for step in rule.steps for role in step.escalate_to}))
+
+
+def _besides(others: tuple[str, ...], roles: tuple[str, ...]) -> tuple[str, ...]:
+    """Who may decide a step too: those who may not already."""
+    return tuple(role for role in others if role not in roles)
 
 
 def _escalation(others: tuple[str, ...]) -> str | None:

@@ -5,21 +5,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from approvals.rules import Measures, Rules, choose
+from approvals.rules import Measures, Rule, Rules, choose
 
+Who = tuple[frozenset[str], frozenset[int]]
+"""Roles and people of one step, as ``StepRule.who`` names them."""
 LOOKED_AT = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """By which rule something is decided, and in how many steps; none: the portal grants it at once."""
+    """By which rule something is decided, and who decides each step; nobody: the portal grants it at once."""
 
     rule: str
-    steps: int
+    who: tuple[Who, ...] = ()
+
+    @classmethod
+    def of(cls, rule: Rule) -> "Way":
+        return cls(rule.name, tuple(step.who for step in rule.steps))
+
+    @property
+    def steps(self) -> int:
+        return len(self.who)
 
     @property
     def is_automatic(self) -> bool:
-        return self.steps == 0
+        return not self.who
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +49,8 @@ class Outcome:
 
     @property
     def is_changed(self) -> bool:
-        return self.past.was.steps != self.would_be.steps
+        """Others decide, or more, or nobody does."""
+        return self.past.was.who != self.would_be.who
 
     @property
     def gpus(self) -> int:
@@ -77,8 +88,4 @@ class Comparison:
 
 def compare(rules: Rules, past: Sequence[Past]) -> Comparison:
     """Raises ``LookupError`` where no rule fits: such rules are no policy."""
-    outcomes = []
-    for one in past:
-        rule = choose(rules, one.measures)
-        outcomes.append(Outcome(one, Way(rule.name, len(rule.steps))))
-    return Comparison(outcomes)
+    return Comparison([Outcome(one, Way.of(choose(rules, one.measures))) for one in past])

@@ -5,10 +5,14 @@
   const focused = () => table()?.querySelector("tr.is-focused");
   let timer = 0;
 
-  const show = (row) => {
+  const openPanel = () => {
     const panel = document.querySelector("#peek");
+    return panel && getComputedStyle(panel.parentElement).display !== "none" ? panel : null;
+  };
+
+  const show = (row) => {
+    const panel = openPanel();
     if (!panel || !row?.dataset.peekUrl || panel.dataset.shown === row.dataset.peekUrl) return;
-    if (getComputedStyle(panel.parentElement).display === "none") return;
     panel.dataset.shown = row.dataset.peekUrl;
     htmx.ajax("GET", row.dataset.peekUrl, { target: panel, swap: "innerHTML" });
   };
@@ -44,13 +48,11 @@
     });
   }
 
-  // What the panel offers under this key comes first: it may know more than the row does.
+  // What the panel offers under this key comes first (hotkey.js brings it into focus): it knows more than the row does.
   const act = (key, address) => {
     const row = focused();
-    const offered = document.querySelector(`#peek [data-key="${key}"]`);
-    if (!row) return false;
-    if (offered) offered.click();
-    else if (row.dataset[address]) location.assign(row.dataset[address]);
+    if (!row?.dataset[address] || document.querySelector(`#peek [data-hotkey="${key}"]`)) return false;
+    location.assign(row.dataset[address]);
     return true;
   };
 
@@ -75,7 +77,7 @@
 
   const first = () => {
     const row = table()?.querySelector("tr[data-peek-url]");
-    if (row && !focused()) {
+    if (row && openPanel() && !focused()) {
       mark(row);
       show(row);
     }
