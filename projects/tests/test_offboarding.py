@@ -216,7 +216,8 @@ def test_a_member_who_is_gone_from_before_is_not_raised_to_lead(ada: Person, bea
 
 
 def test_fifty_projects_cost_the_statements_of_one() -> None:
-    """One of each kind of statement, whatever the number of projects and of successors. Measured: 46."""
+    """One of each kind of statement, whatever the number of projects and of successors. Measured: 51,
+    five of them by the step of the approvals."""
     chief = factories.admin()
 
     def cost(projects: int) -> int:
@@ -234,7 +235,7 @@ def test_fifty_projects_cost_the_statements_of_one() -> None:
     cost(2)  # Kinds of content are read once in a process.
     few, many = cost(4), cost(50)
     assert many == few
-    assert many <= 50
+    assert many <= 55
 
 
 # --- at the same moment

@@ -24,6 +24,7 @@ PART_OF = {
     "RoleGrant": "role",
     "NotificationDelivery": "delivery",
     "NotificationPreference": "notification",
+    "Offboarding": "off-boarding",
     "ServiceToken": "token",
     "ComputeRequest": "expected compute",
     "TierFact": "priority tier",
