@@ -69,9 +69,10 @@ def notify_many(notices: Sequence[Told]) -> int:
         rows = [_row(topic, notice, person) for topic, notice, to in asked for person in to if person in reached]
         fresh = _insert(rows)
         if fresh:
-            _owe(fresh, reached)
+            lines = _owe(fresh, reached)
             unread.forget_on_commit(row.person_id for row in fresh)
-            transaction.on_commit(wake, robust=True)
+            if any(line.channel != Channel.DIGEST for line in lines):
+                transaction.on_commit(wake, robust=True)
     return len(fresh)
 
 
@@ -137,7 +138,7 @@ def _new_ids(count: int) -> list[int]:
         return sorted(pk for (pk,) in cursor.fetchall())
 
 
-def _owe(rows: list[Notification], reached: Mapping[int, recipients.Recipient]) -> None:
+def _owe(rows: list[Notification], reached: Mapping[int, recipients.Recipient]) -> list[NotificationDelivery]:
     """The lines of the ledger: by mail at once, in the next digest, and into the chat."""
     now = clock.now()
     morning = next_morning(now)
@@ -155,6 +156,7 @@ def _owe(rows: list[Notification], reached: Mapping[int, recipients.Recipient]) 
             )
     lines += _chat_lines(rows, now)
     NotificationDelivery.objects.bulk_create(lines, ignore_conflicts=True, batch_size=BATCH)
+    return lines
 
 
 def _chat_lines(rows: list[Notification], now: datetime) -> list[NotificationDelivery]:

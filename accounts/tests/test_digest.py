@@ -178,6 +178,29 @@ def test_a_digest_that_failed_goes_again_whole(post: MailServer) -> None:
     assert len(post.to("lee@example.org")) == 1
 
 
+@pytest.mark.django_db
+def test_what_is_written_too_late_for_the_digest_waits_a_day(post: MailServer) -> None:
+    """An act that began before the morning may commit after the digest has left."""
+    kim = mailed("kim")
+    tell("2026-03-02T12:00", kim, title="A")
+    assert send("2026-03-03T06:00") == 1
+    tell("2026-03-03T05:59", kim, title="B")
+    assert send("2026-03-03T06:30") == send("2026-03-04T05:30") == 0
+    assert send("2026-03-04T06:00") == 1
+
+
+@pytest.mark.django_db
+def test_what_could_not_be_sent_goes_with_what_is_due_first(post: MailServer) -> None:
+    kim = mailed("kim")
+    tell("2026-03-02T12:00", kim, title="A")
+    post.refuses = {"kim@example.org": "450 come again"}
+    assert send("2026-03-03T06:00") == 0
+    post.refuses = {}
+    tell("2026-03-03T05:59", kim, title="B")
+    assert send("2026-03-03T06:00:10") == 1
+    assert [mail["Subject"] for mail in post.to("kim@example.org")] == ["[Sluice] 2 notifications"]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_never_take_the_same_line() -> None:
     """Eight workers at once, over connections of their own: every line and every digest is claimed by one."""

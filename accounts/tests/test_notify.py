@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
+from celery import current_app
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from accounts.models import Channel, MailChoice, Notification, NotificationDelivery, NotificationPreference, Person
 from accounts.notifications import Told, Topic, Urgency, notify, notify_many, register, topics
@@ -153,3 +154,21 @@ def test_the_nightly_job_tells_four_hundred_people_of_a_thousand_quotas(
         assert notify_many(notices) == 2000
     with transaction.atomic(), django_assert_max_num_queries(10):
         assert notify_many(notices) == 0
+
+
+def test_only_what_is_due_at_once_wakes_a_worker(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    kim = mailed("kim")
+    woken: list[str] = []
+    monkeypatch.setattr(current_app, "send_task", lambda name, **_more: woken.append(name))
+    with django_capture_on_commit_callbacks(execute=True):
+        notify(topic="test.news", to=[kim.pk], words={"title": "A", "changed_at": "2026-03-02T12:00:00+00:00"})
+    assert woken == []
+    with django_capture_on_commit_callbacks(execute=True):
+        tell(kim, once="a")
+        assert woken == [], "not before the act has committed"
+    assert woken == ["accounts.deliver_notifications"]
+    with django_capture_on_commit_callbacks(execute=True):
+        assert tell(kim, once="a") == 0
+    assert len(woken) == 1
