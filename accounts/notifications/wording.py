@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils import translation
 
 from accounts.models import Notification
 from accounts.notifications.topics import Topic, known_topic, topic_named
@@ -70,4 +70,5 @@ def _word(name: str, value: Any) -> str:
         return formats.day(date.fromisoformat(value))
     if name.endswith("_seconds"):
         return formats.duration(float(value))
-    return gettext(value) if name.endswith("_word") else str(value)
+    # A message that stands elsewhere in the code, such as the label of a choice, and so in the catalogue.
+    return translation.gettext(str(value)) if name.endswith("_word") else str(value)
