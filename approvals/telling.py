@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Person, Role, RoleGrant
-from accounts.notifications import Told, Topic, Urgency, notify, notify_many
+from accounts.notifications import Told, Topic, Urgency, notify, notify_many, settle
 from approvals.deciders import Decider
 from approvals.kinds import Kind, kind_named
 from approvals.models import Answer, Approval, Comment, Delegation, Step
@@ -85,6 +85,7 @@ TOPICS = (
         group=GROUP,
     ),
 )
+_ASKING = ("approvals.waiting", "approvals.overdue", "approvals.unroutable", "approvals.handed_on")
 _ENDED = {
     Answer.APPROVE: "approvals.approved",
     Answer.REJECT: "approvals.rejected",
@@ -115,6 +116,11 @@ def tell_unroutable(approvals: Iterable[tuple[Approval, Step]]) -> None:
     admins = RoleGrant.objects.filter(role=Role.ADMIN, revoked_at__isnull=True).values_list("person_id", flat=True)
     there = [Decider(person) for person in admins]
     notify_many([_told("approvals.unroutable", approval, step, there) for approval, step in stuck])
+
+
+def settle_waiting(approval: Approval) -> None:
+    """What was waited for is done: nobody is asked for it any more."""
+    settle(subject=approval, topics=_ASKING)
 
 
 def tell_answer(approval: Approval, answer: Answer, by: Person | None, comment: str) -> None:

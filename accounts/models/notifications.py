@@ -35,6 +35,9 @@ class Notification(models.Model):
             models.Index(fields=["person", "-created_at", "-id"], name="notification_newest"),
             models.Index(fields=["person"], condition=Q(read_at__isnull=True), name="notification_unread"),
             models.Index(fields=["read_at"], condition=Q(read_at__isnull=False), name="notification_read"),
+            models.Index(
+                fields=["subject_type", "subject_id"], condition=Q(read_at__isnull=True), name="notification_open"
+            ),
         ]
 
 

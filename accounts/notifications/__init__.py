@@ -4,7 +4,7 @@ A room registers its topics in ``AppConfig.ready`` and calls ``notify`` or ``not
 act. Nothing leaves the house before that transaction has committed.
 """
 
-from accounts.notifications.telling import Told, notify, notify_many
+from accounts.notifications.telling import Told, notify, notify_many, settle
 from accounts.notifications.topics import Topic, Urgency, register, register_group
 
-__all__ = ["Told", "Topic", "Urgency", "notify", "notify_many", "register", "register_group"]
+__all__ = ["Told", "Topic", "Urgency", "notify", "notify_many", "register", "register_group", "settle"]

@@ -4,7 +4,7 @@ A constant number of statements, however many people and notices.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -74,6 +74,17 @@ def notify_many(notices: Sequence[Told]) -> int:
             if any(line.channel != Channel.DIGEST for line in lines):
                 transaction.on_commit(wake, robust=True)
     return len(fresh)
+
+
+def settle(*, subject: Model, topics: Collection[str]) -> int:
+    """What people were told of this subject in these topics waits for nobody any more: it is read, and what of it is
+    not sent yet is not sent. How many notifications. Two statements."""
+    rows = unread.unread_rows().filter(topic__in=list(topics), **subject_fields(subject))
+    people = list(rows.values_list("person_id", flat=True))
+    if people:
+        rows.update(read_at=clock.now())
+        unread.forget_on_commit(people)
+    return len(people)
 
 
 def _check(topic: Topic, notice: Told) -> None:

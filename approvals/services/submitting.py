@@ -57,6 +57,7 @@ def approval_withdraw(*, actor: Person | None, approval: Approval, reason: str =
     approval.due_at, approval.decided_at = None, clock.now()
     transition(approval, "withdraw", actor=actor, reason=reason, fields=("version", "due_at", "decided_at"))
     audit.record("approval.withdrawn", actor=actor, subject=approval, after=plain(approval))
+    telling.settle_waiting(approval)
     telling.tell_withdrawn(approval, actor, could)
 
 

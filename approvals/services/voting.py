@@ -167,6 +167,7 @@ def _count(sitting: _Sitting, decider: Decider, ballot: Ballot) -> None:
         at=clock.now(),
     )
     after = {**plain(approval), "answer": answer, "comment": comment, "on_behalf_of": str(vote.on_behalf_of or "")}
+    telling.settle_waiting(approval)
     audit.record("approval.voted", actor=sitting.actor, subject=approval, after=after)
     if answer != Answer.APPROVE:
         _finish(sitting, answer, comment)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts.models import Person
+from accounts.models import Notification, Person
 from accounts.services import role_grant, role_revoke
 from accounts.tests import factories as people
 from approvals import services as flow
@@ -174,3 +174,14 @@ def test_submitted_again_it_is_the_same_approval_and_old_votes_do_not_count() ->
     vote(director, again)
     project.refresh_from_db()
     assert project.state == "active"
+
+
+def test_what_is_decided_waits_in_no_inbox_any_more() -> None:
+    director, admin = people.director(), factories.admin()
+    _project, approval = asked()
+    unread = Notification.objects.filter(topic="approvals.waiting", read_at=None)
+    assert [row.person for row in unread] == [admin]
+    vote(admin, approval)
+    assert [row.person for row in unread.all()] == [director]
+    vote(director, approval)
+    assert not unread.all().exists()
