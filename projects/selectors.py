@@ -146,11 +146,6 @@ def project_detail(person: object, project_id: int) -> ProjectDetail:
     project = visible_to(person).select_related("area", "created_by", "submitted_by").filter(pk=project_id).first()
     if project is None:
         raise NotFound
-    return detail_of(person, project)
-
-
-def detail_of(person: object, project: Project) -> ProjectDetail:
-    """The same of a project that this person may know of for another reason: they are asked to decide on it."""
     standing, team = policies.standing(person, project), members(project)
     compute = list(project.expected_compute.select_related("gpu_model").order_by("gpu_model__name"))
     milestones = milestone_facts(project)

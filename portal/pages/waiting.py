@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from accounts.models import Person, Role
 from accounts.policies import has_role
 from approvals.models import Approval
-from approvals.selectors import answer_time, open_approvals, title_of_kind, waiting_of
+from approvals.selectors import answer_time, open_approvals, split_for, title_of_kind
 from approvals.states import ApprovalState
 from inventory.models import Node
 from inventory.states import NodeState
@@ -72,9 +72,10 @@ class Group:
 
 def waiting_for(person: Person) -> list[Group]:
     """Decisions and questions, milestones to answer, registrations to finish; kinds without any are left out."""
+    rows = list(open_approvals(person))
     groups = (
-        Group(_("Decisions"), _decisions(person)),
-        Group(_("Asked back"), _asked_back(person)),
+        Group(_("Decisions"), _decisions(person, rows)),
+        Group(_("Asked back"), _asked_back(person, rows)),
         Group(_("Approved, without a quota"), _without_quota(person)),
         Group(_("Measurements to confirm"), _measurements(person)),
         Group(_("Nodes to look at"), _nodes(person)),
@@ -153,7 +154,7 @@ def _forms(person: Person) -> list[Waiting]:
 def of_project(person: Person, detail: ProjectDetail) -> list[Waiting]:
     """What waits about one project, and for whom: late and near milestones, open requests, the question."""
     project, today = detail.project, local_day(clock.now())
-    found = _requests(person, project)
+    found = _requests(person, project) if project.state in (ProjectState.ACTIVE, ProjectState.SUSPENDED) else []
     if project.state == ProjectState.SUBMITTED:
         found.append(_decision(detail))
     if project.state == ProjectState.DRAFT and "submit" in detail.can:
@@ -219,9 +220,10 @@ def _due(row: MilestoneFact, *, may_answer: bool) -> Waiting:
     return Waiting("calendar", title, "", tone="none", milestone=row, may_answer=may_answer)
 
 
-def _decisions(person: Person) -> list[Waiting]:
-    """What this person may decide now, by when the answer is due."""
+def _decisions(person: Person, rows: Sequence[Approval]) -> list[Waiting]:
+    """What of these this person may decide now, by when the answer is due."""
     now = clock.now()
+    mine, _others = split_for(person, [row for row in rows if row.state == ApprovalState.WAITING])
     return [
         Waiting(
             "approval",
@@ -232,7 +234,7 @@ def _decisions(person: Person) -> list[Waiting]:
             since=row.approval.submitted_at,
             late=_hours_late(now - row.approval.due_at) if row.approval.due_at and row.approval.due_at <= now else "",
         )
-        for row in waiting_of(person)[:MOST]
+        for row in mine[:MOST]
     ]
 
 
@@ -245,9 +247,9 @@ def _hours_late(by: timedelta) -> str:
     return _("answer %(length)s late") % {"length": duration(by.total_seconds())}
 
 
-def _asked_back(person: Person) -> list[Waiting]:
-    """What this person asked for and has to answer a question about. A registration stands among the drafts then."""
-    rows = Approval.objects.filter(requester=person, state=ApprovalState.RETURNED).exclude(kind=REGISTRATION)
+def _asked_back(person: Person, rows: Sequence[Approval]) -> list[Waiting]:
+    """What of these this person has to answer a question about. A registration stands among the drafts then."""
+    returned = [row for row in rows if row.state == ApprovalState.RETURNED and row.requester_id == person.pk]
     return [
         Waiting(
             "comment",
@@ -257,7 +259,8 @@ def _asked_back(person: Person) -> list[Waiting]:
             _("Answer"),
             since=row.submitted_at,
         )
-        for row in rows.order_by("submitted_at", "pk")[:MOST]
+        for row in returned[:MOST]
+        if row.kind != REGISTRATION
     ]
 
 

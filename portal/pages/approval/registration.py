@@ -1,13 +1,16 @@
 """The decision on a registration: what it asks for against what there is, and what is registered already."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 
+from django.core.cache import cache
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import Person
+from accounts.policies import has_role
 from approvals.models import Approval
 from approvals.states import ApprovalState
 from inventory.capacity import Capacity
@@ -16,23 +19,34 @@ from portal.pages.approval.kinds import Evidence, Line, Shown
 from portal.pages.approval.sight import Sight
 from portal.pages.registration import Against
 from projects.history import HistoryItem, changed_between_submissions
-from projects.models import Project, Question
-from projects.policies import visible_to
+from projects.models import ComputeRequest, Membership, Project, Question
+from projects.policies import SEES_ALL, visible_to
 from projects.registration.glance import Asked
-from projects.selectors import ProjectDetail, detail_of, history, questions
+from projects.selectors import MilestoneFact, history, members, milestone_facts, questions
 from projects.services import project_withdraw
 from projects.similar import Similar, similar_to
 from projects.suitability import suitability_of
 from quotas.selectors import promised_at
 
 NOTHING = Capacity(0, 0)
+KEPT_S = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a registration states, as the registry's own parts of a page show it."""
+
+    project: Project
+    members: Sequence[Membership]
+    expected_compute: Sequence[ComputeRequest]
+    milestones: Sequence[MilestoneFact]
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
     """``changes``: what is otherwise than when it was submitted last; None for a first submission."""
 
-    detail: ProjectDetail
+    detail: Stated
     against: Sequence[Against]
     similar: Sequence[Similar]
     thread: Sequence[Question]
@@ -61,7 +75,7 @@ class ShownRegistration(Shown):
             lines=lines,
             reason=found.detail.project.goal,
             more=found,
-            answer_url=_answer_address(found.detail),
+            answer_url=reverse("projects:edit", args=[found.detail.project.pk]),
         )
 
     def withdraw(self, actor: Person, approval: Approval, reason: str) -> None:
@@ -73,17 +87,31 @@ class ShownRegistration(Shown):
 
 
 def _registration(sight: Sight, project: Project) -> Registration:
-    detail = detail_of(sight.person, project)
+    compute = project.expected_compute.select_related("gpu_model").order_by("gpu_model__name")
+    detail = Stated(project, members(project), list(compute), milestone_facts(project))
     among = visible_to(sight.person)
     similar = similar_to(
         name=project.name, goal=project.goal, datasets=project.datasets, among=among, exclude=project.pk
     )
-    changes = changed_between_submissions(history(project))
-    may_open = among.filter(pk=project.pk).exists()
-    return Registration(detail, _against(detail, sight), similar, questions(project), changes, may_open)
+    may_open = has_role(sight.person, *SEES_ALL) or among.filter(pk=project.pk).exists()
+    thread, changes = questions(project), _changes(sight.approval, project)
+    return Registration(detail, _against(detail, sight), similar, thread, changes, may_open)
 
 
-def _against(detail: ProjectDetail, sight: Sight) -> list[Against]:
+def _changes(approval: Approval, project: Project) -> list[HistoryItem] | None:
+    """Kept for five minutes: what is submitted does not change. Three statements."""
+    key = f"decision-changes:{approval.pk}:{approval.version}"
+    kept = cache.get(key)
+    if isinstance(kept, list):
+        rows = [HistoryItem(**{**row, "at": datetime.fromisoformat(row["at"])}) for row in kept[0] or ()]
+        return None if kept[0] is None else rows
+    found = changed_between_submissions(history(project))
+    plain = None if found is None else [{**asdict(row), "at": row.at.isoformat()} for row in found]
+    cache.set(key, [plain], KEPT_S)
+    return found
+
+
+def _against(detail: Stated, sight: Sight) -> list[Against]:
     """One for each model asked for, in the order of the request."""
     now, project = sight.now, detail.project
     models = [row.gpu_model_id for row in detail.expected_compute]
@@ -120,8 +148,3 @@ def _line(row: Against) -> Line:
     if row.verdict == "fits":
         return Line("ok", _("%(model)s: %(asked)s of %(free)s free") % words)
     return Line("waiting", _("%(model)s: %(asked)s expected, %(free)s free") % words)
-
-
-def _answer_address(detail: ProjectDetail) -> str:
-    """Where a lead answers what was asked back."""
-    return reverse("projects:edit", args=[detail.project.pk]) if "edit" in detail.can else ""

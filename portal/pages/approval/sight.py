@@ -92,14 +92,17 @@ class Sight:
 
 def sight_of(person: Person, approval_id: int) -> Sight:
     """Raises ``NotFound`` for a stranger as for one that is not there. A constant number of statements."""
-    approval = visible_to(person).select_related("requester", "policy").filter(pk=approval_id).first()
+    rows = list(open_approvals(person).filter(state=ApprovalState.WAITING))
+    approval = next((row for row in rows if row.pk == approval_id), None)
+    if approval is None:
+        approval = visible_to(person).select_related("requester", "policy").filter(pk=approval_id).first()
     if approval is None:
         raise NotFound
-    rows = list(open_approvals(person).filter(state=ApprovalState.WAITING))
     mine, others = split_for(person, rows)
     remember(person.pk, len(mine))
     line = next((row for row in (*mine, *others) if row.approval.pk == approval.pk), None)
-    steps = list(approval.steps.order_by("round", "number"))
+    votes = votes_of(approval)
+    steps = _steps(votes, line)
     ids = {pk for step in steps for pk in step.people}
     if line is not None:
         ids |= {one.person_id for one in line.deciders} | {
@@ -112,7 +115,14 @@ def sight_of(person: Person, approval_id: int) -> Sight:
         line=line,
         mine=mine,
         steps=steps,
-        votes=votes_of(approval),
+        votes=votes,
         talk=talk_of(person, approval),
         people=names(sorted(ids)) if ids else {},
     )
+
+
+def _steps(votes: Sequence[Vote], line: Waiting | None) -> list[Step]:
+    """Those in which somebody voted, and those ahead while it waits, in their order."""
+    found = {vote.step_id: vote.step for vote in votes}
+    found |= {step.pk: step for step in (line.ahead if line else ())}
+    return sorted(found.values(), key=lambda step: (step.round, step.number))

@@ -95,6 +95,12 @@ def month_of(project_id: int) -> Month:
     return month_from(pieces_between(within.start, now, [project_id]), within, first)
 
 
+def no_month() -> Month:
+    """Of a project that was never approved: nothing was used and nothing cost."""
+    today = local_day(clock.now())
+    return Month(today.replace(day=1), today, {}, Spent(), has_simulated=False)
+
+
 def month_from(pieces: Sequence[Piece], within: Interval, first: date) -> Month:
     by_model_id = spent_by(pieces, within, lambda piece: piece.gpu_model)
     whole = Spent()

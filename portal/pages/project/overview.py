@@ -10,7 +10,7 @@ from accounts.policies import require_signed_in
 from kernel import clock
 from kernel.calendar import local_day
 from portal.pages.jobs import JobRow, counted, job_rows
-from portal.pages.project.by_model import by_model, month_of
+from portal.pages.project.by_model import by_model, month_of, no_month
 from portal.pages.project.pace import at_this_pace
 from portal.pages.project.standing import standing_of
 from portal.pages.project.use import RANGES, range_asked
@@ -26,6 +26,9 @@ LATEST = 6
 MOST_PEOPLE = 8
 WITH_USE = frozenset({ProjectState.ACTIVE, ProjectState.SUSPENDED})
 
+NEVER_USED = frozenset({ProjectState.DRAFT, ProjectState.SUBMITTED, ProjectState.REJECTED})
+"""In these states a project has held no GPU and promised none, and cost nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class RangeLink:
@@ -40,7 +43,8 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
     person = require_signed_in(request.user)
     detail = project_detail(person, project_id)
     chosen = range_asked(request)
-    month = month_of(project_id)
+    was_used = detail.project.state not in NEVER_USED
+    month = month_of(project_id) if was_used else no_month()
     jobs = job_rows(listed(person).filter(project=project_id), MOST_JOBS)
     story = history(detail.project)
     can_grant = _may_grant(detail)
@@ -50,7 +54,7 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
         "can_grant": can_grant,
         "has_primary": can_grant or "run_jobs" in detail.can,
         "has_use": detail.project.state in WITH_USE,
-        "by_model": by_model(project_id, month, with_days=False),
+        "by_model": by_model(project_id, month, with_days=False) if was_used else None,
         "month": month,
         "pace": at_this_pace(month.whole, month.first),
         "ranges": [RangeLink(key, str(stretch.label), key == chosen) for key, stretch in RANGES.items()],

@@ -16,7 +16,9 @@ from accounts import announcements
 from accounts.models import Person, Role
 from accounts.tests import factories as people
 from accounts.tests.told import told
+from approvals.models import Approval
 from portal.tests.pages import world
+from projects.content import REGISTRATION
 from projects.models import Project
 from projects.states import ProjectState
 
@@ -56,7 +58,13 @@ def costs(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
 
 def _costs(where: world.World, admin: Person) -> Costs:
     submitted = Project.objects.filter(state=ProjectState.SUBMITTED).earliest("pk").pk
-    places = {"project": where.project.pk, "submitted": submitted, "job": where.running.pk, "node": where.node.node.pk}
+    places = {
+        "project": where.project.pk,
+        "submitted": submitted,
+        "job": where.running.pk,
+        "node": where.node.node.pk,
+        "approval": Approval.objects.get(kind=REGISTRATION, subject_id=submitted).pk,
+    }
     places["lead"] = where.lead.pk
     lead_browser, admin_browser = people.browser(where.lead), people.browser(admin)
     found: Costs = {}

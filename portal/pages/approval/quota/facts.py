@@ -104,6 +104,7 @@ class Present:
 
     there: int
     by_project: dict[int, tuple[Running, ...]]
+    names: dict[int, str]
 
     @property
     def used_milli(self) -> int:
@@ -132,6 +133,7 @@ def present(model: GpuModel, now: datetime) -> Present:
     rows = live.annotate(saved_at=Max("members__newest_checkpoint_at")).values_list(
         "job_id",
         "job__project_id",
+        "job__project__name",
         "job__milli_gpus",
         "is_preemptible",
         "job__priority",
@@ -140,7 +142,9 @@ def present(model: GpuModel, now: datetime) -> Present:
         "saved_at",
     )
     found: defaultdict[int, list[Running]] = defaultdict(list)
-    for order, (job, project, milli, preemptible, priority, state, started, saved) in enumerate(rows):
+    names: dict[int, str] = {}
+    for order, (job, project, name, milli, preemptible, priority, state, started, saved) in enumerate(rows):
+        names[project] = name
         since = max((at for at in (started, saved) if at is not None), default=None)
         found[project].append(
             Running(
@@ -152,7 +156,7 @@ def present(model: GpuModel, now: datetime) -> Present:
                 started_order=order,
             )
         )
-    return Present(there, {project: tuple(jobs) for project, jobs in found.items()})
+    return Present(there, {project: tuple(jobs) for project, jobs in found.items()}, names)
 
 
 def lending_of(ledger: Ledger, there: Present, tiers: Mapping[int, str], taken: Taken) -> Lending:

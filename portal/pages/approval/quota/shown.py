@@ -37,7 +37,7 @@ from portal.pages.approval.quota.less import LessForm
 from portal.pages.approval.quota.pictures import Amounts, asked_bar, tall_spark
 from portal.pages.approval.quota.use import Cost, Use, cost_of, use_of
 from portal.pages.approval.sight import Sight
-from projects.models import Milestone, Project
+from projects.models import Milestone
 from quotas.models import QuotaRequest, RequestAttachment
 from quotas.requests.asking import Asked as Wanted
 from quotas.requests.asking import asked_of
@@ -161,10 +161,9 @@ class _Reading:
         label = _("%(model)s over time: owned, reserve, usable, promised, and this request on top")
         chart = capacity_chart(seen, label=label % {"model": self.model.title})
         shown = lost.losses[:MOST_LOSSES] if self.sees_others else ()
-        names = dict(Project.objects.filter(pk__in=[row.project_id for row in shown]).values_list("pk", "name"))
         rows = [
             LossRow(
-                names[row.project_id],
+                self.present.names[row.project_id],
                 row.project_id,
                 tiers.get(row.project_id, ""),
                 row,
