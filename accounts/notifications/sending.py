@@ -68,6 +68,10 @@ def _recipient(claim: Claim) -> Recipient | None:
 
 
 def _send_mail(claim: Claim, to: Recipient) -> bool:
+    """What was read, or settled for everybody, before the mail left needs none."""
+    if claim.lines[0].notification.read_at is not None:
+        ledger.mark_dropped(claim.lines, READ)
+        return False
     mail.notice(claim.lines[0], to).send()
     ledger.mark_sent(claim.lines)
     return True

@@ -169,6 +169,17 @@ def test_who_was_deactivated_meanwhile_gets_nothing(post: MailServer) -> None:
     assert (dropped.person_id, dropped.error) == (kim.pk, sending.UNREACHABLE)
 
 
+def test_what_was_settled_before_the_mail_left_is_not_mailed(post: MailServer) -> None:
+    kim, lee = mailed("kim"), mailed("lee")
+    tell(kim, lee, subject=kim)
+    tell(lee, subject=lee)
+    assert settle(subject=kim, topics=["test.blocks"]) == 2
+    assert sending.deliver_due() == 1
+    assert post.addresses == ["lee@example.org"]
+    assert {row.error for row in lines(DeliveryOutcome.DROPPED)} == {sending.READ}
+    assert settle(subject=kim, topics=["test.blocks"]) == 0
+
+
 def test_the_chat_is_told_once_of_chosen_groups_only(chat: Chat) -> None:
     tell(people.person(), people.person(), topic="test.alert", once="alert:1")
     tell(people.person(), topic="test.alert", once="alert:1")
