@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from pytest_django import Settings
 
 from accounts.models import Channel, DeliveryOutcome, Notification, NotificationDelivery, Person
-from accounts.notifications import Topic, Urgency, ledger, notify, register, sending, strict, topics
+from accounts.notifications import Topic, Urgency, ledger, notify, register, sending, settle, strict, topics
 from accounts.notifications.strict import Names, Undefined
 from accounts.services import person_create
 from accounts.services.notifications import delivery_retry
