@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -12,11 +13,14 @@ from accounts.models import Announcement, Notification, NotificationDelivery, Pe
 from accounts.services import AnnouncementSpec, announcement_publish
 from accounts.tests import factories as people
 from accounts.tests.told import failed, told
+from approvals.models import Approval, Delegation
+from approvals.services import delegation_create
 from inventory.models import EnrolmentToken, GpuModel, Node, Pool
-from kernel import audit
+from kernel import audit, clock
 from kernel.models import AuditEntry
 from portal.models import SavedView
 from portal.pages.views.services import ViewSpec, view_create
+from projects.content import REGISTRATION
 from projects.models import Measurement, Project, ProjectImport, ResearchArea, Tier
 from projects.services import Stated, area_create, measurement_confirm, measurement_state
 from projects.tests import factories as registry
@@ -38,7 +42,7 @@ class World:
     ids: Mapping[str, Sequence[int]]
     values: Mapping[str, Sequence[Any]]
     """Values that exist, by the name of the field that takes them, or by resource and field."""
-    targets: Mapping[str, int]
+    targets: Mapping[str, Any]
     """On what an act is possible, by the resource and the last word of its address; other ids by their names."""
 
 
@@ -88,9 +92,25 @@ def build() -> World:
     targets |= {"people language": cast["admin"].pk}
     targets |= {"project-imports undo": imports["import_applied"].pk}
     targets |= {f"project-imports {act}": imports["import_checked"].pk for act in ("check", "apply", "discard")}
+    targets |= _flow(cast, submitted)
     targets |= _measured(cast["admin"], active)
     targets |= _dedicated_pool(cast["admin"], active)
     return World(cast, tokens, ids, _values(), targets)
+
+
+def _flow(cast: Mapping[str, Person], submitted: Project) -> dict[str, Any]:
+    """What waits is the submitted registration; a stand-in of the admin; the rules of registrations."""
+    approval = Approval.objects.get(kind=REGISTRATION, subject_id=submitted.pk)
+    until = clock.now() + timedelta(days=14)
+    stand_in = delegation_create(
+        actor=cast["admin"], stand_in_id=people.person("stand-in").pk, starts_at=None, ends_at=until, reason="away"
+    )
+    acts = ("approve", "reject", "return", "delegate", "comments", "{id}")
+    return {
+        **{f"approvals {act}": approval.pk for act in acts},
+        "delegations revoke": stand_in.pk,
+        "kind": REGISTRATION,
+    }
 
 
 def _dedicated_pool(admin: Person, project: Project) -> dict[str, int]:
@@ -143,6 +163,8 @@ def _ids() -> dict[str, list[int]]:
         "notification-deliveries": NotificationDelivery,
         "enrolment-tokens": EnrolmentToken,
         "project-views": SavedView,
+        "approvals": Approval,
+        "delegations": Delegation,
     }
     return {name: list(model.objects.order_by("pk").values_list("pk", flat=True)) for name, model in models.items()}
 
@@ -183,4 +205,11 @@ def _values() -> dict[str, list[Any]]:
         "project-views.query": ["state=active&sort=-used"],
         "pools.area": [None],
         "nodes.last_minute": [1440],
+        "approvals.to": list(Person.objects.filter(username="stand-in").values_list("pk", flat=True)),
+        "approvals.version": [None],
+        "approvals.comment": ["said by a test"],
+        "approvals.changes": [{}],
+        "delegations.stand_in": list(Person.objects.filter(username="stand-in").values_list("pk", flat=True)),
+        "approval-policies.version": [1],
+        "approval-policies.rules": [[{"name": "All", "steps": [{"roles": ["admin"]}]}]],
     }
