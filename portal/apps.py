@@ -12,6 +12,7 @@ class PortalConfig(AppConfig):
         from kernel import health
         from portal import impact, probes, tab_counts
         from portal.pages.approval import shown
+        from portal.pages.request.keeping import describe_forms
         from portal.pages.views import offboarding
 
         health.register("database", probes.database)
@@ -20,4 +21,5 @@ class PortalConfig(AppConfig):
         impact.register()
         tab_counts.register()
         shown.register()
+        describe_forms()
         offboarding.register_step()

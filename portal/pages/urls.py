@@ -7,6 +7,10 @@ from portal.pages.approval import answering
 from portal.pages.approval import pages as approval
 from portal.pages.bulk import pages as bulk
 from portal.pages.project import by_model, cost_page, jobs, overview, use
+from portal.pages.request import files as request_files
+from portal.pages.request import form as request_form
+from portal.pages.request import listing as request_listing
+from portal.pages.request import page as request_page
 from portal.pages.table import export, listing
 from portal.pages.views import pages as views
 from projects import urls as registry
@@ -14,6 +18,7 @@ from projects.urls import PROJECT, page
 
 KEPT = r"^form-drafts/(?P<key>[0-9a-f-]{1,36})"
 NODE = r"^cluster/nodes/(?P<node_id>[0-9]{1,18})"
+REQUEST = r"^quota-requests/(?P<request_id>[0-9]{1,18})"
 APPROVAL = r"^approvals/(?P<approval_id>[0-9]{1,18})"
 
 urlpatterns = [
@@ -35,6 +40,14 @@ urlpatterns = [
     page(APPROVAL + r"/refuse", answering.Refuse.as_view(), "approval-refuse"),
     page(APPROVAL + r"/hand-on", answering.HandOn.as_view(), "approval-hand-on"),
     page(APPROVAL + r"/withdraw", answering.Withdraw.as_view(), "approval-withdraw"),
+    page(PROJECT + r"/request", request_form.Create.as_view(), "quota-request-new"),
+    page(PROJECT + r"/request/consequence", request_form.consequence, "quota-request-consequence"),
+    page(r"^quota-requests", request_listing.listing, "quota-requests"),
+    page(REQUEST, request_page.show, "quota-request"),
+    page(REQUEST + r"/edit", request_form.Edit.as_view(), "quota-request-edit"),
+    page(REQUEST + r"/give-up", request_page.give_up, "quota-request-give-up"),
+    page(REQUEST + r"/again", request_page.clone, "quota-request-again"),
+    page(REQUEST + r"/files/(?P<file_id>[0-9]{1,18})", request_files.download, "quota-request-file"),
     page(r"^organisation", home.organisation, "organisation"),
     page(r"^lanes", lanes.lanes, "lanes"),
     page(r"^search", search.search, "search"),
