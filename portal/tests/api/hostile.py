@@ -14,6 +14,10 @@ from accounts.services import AnnouncementSpec, announcement_publish, person_cre
 from accounts.tests import factories as people
 from accounts.tests.told import failed, told
 from agent.messages import Hardware
+from approvals.models import Approval
+from approvals.rules import Rule, StepRule
+from approvals.services import approval_comment, delegation_create, policy_review
+from approvals.services import policy_set as rules_set
 from inventory.models import GpuModel, Node, Source
 from inventory.services import EnrolmentSpec, PoolSpec, enrolment_token_issue, node_enrol, pool_create
 from inventory.tests import factories as hardware
@@ -21,6 +25,7 @@ from kernel import clock, form_drafts
 from kernel.form_drafts import Typed
 from kernel.models import AuditEntry
 from portal.pages.views.services import ViewSpec, view_create
+from projects.content import REGISTRATION
 from projects.facts import ComputeAsked, MilestoneAsked
 from projects.models import Measurement, Project, ResearchArea
 from projects.services import (
@@ -85,7 +90,22 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         "claim": Claim.objects.get(project=projects["project"]).pk,
         "entry": AuditEntry.objects.latest("id").pk,
     }
-    return {"admin": admin, "lead": lead}, {**ids, **_told(admin, lead)}
+    flow = _flow(admin, lead, researcher, projects["submitted"])
+    return {"admin": admin, "lead": lead}, {**ids, **flow, **_told(admin, lead)}
+
+
+def _flow(admin: Person, lead: Person, researcher: Person, submitted: Project) -> dict[str, int]:
+    """A remark on what waits, a stand-in, and rules with their reason and a look at them."""
+    approval = Approval.objects.get(kind=REGISTRATION, subject_id=submitted.pk)
+    approval_comment(actor=admin, approval_id=approval.pk, text=said("approvalcomment"))
+    until = clock.now() + timedelta(days=14)
+    stand_in = delegation_create(
+        actor=lead, stand_in_id=researcher.pk, starts_at=None, ends_at=until, reason=said("standinreason")
+    )
+    rules = (Rule(said("rulename"), (StepRule((Role.ADMIN, Role.DIRECTOR)),)),)
+    rules_set(actor=admin, kind=REGISTRATION, rules=rules, seen=1, reason=said("rulereason"))
+    policy_review(actor=admin, kind=REGISTRATION, seen=2, note=said("reviewnote"))
+    return {"approval": approval.pk, "delegation": stand_in.pk}
 
 
 def _gone(admin: Person) -> dict[str, int]:

@@ -24,6 +24,7 @@ MUST_BE_SHOWN = (
     *("newstitle", "newstext", "worktitle", "worktext"),
     *("roleword", "rolegiver", "mailerror"),
     *("evidence", "confirmreason", "offboardreason", "gonetoken", "question", "answer"),
+    *("approvalcomment", "standinreason", "rulename", "rulereason", "reviewnote"),
     *("jobname-running", "jobname-ended", "command", "variable", "exitmessage"),
 )
 """Texts that some page shows; the others are kept for the record only, or are shown by later rooms."""
