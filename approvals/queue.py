@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 
 from accounts.models import Person, Role
 from approvals.kinds import QueueRow, kind_named
@@ -18,9 +18,9 @@ from kernel.calendar import local_day
 from kernel.formats import duration
 
 ROLE_WORDS = {
-    Role.ADMIN.value: pgettext_lazy("who decides", "admin"),
-    Role.DIRECTOR.value: pgettext_lazy("who decides", "director"),
-    Role.AUDITOR.value: pgettext_lazy("who decides", "auditor"),
+    Role.ADMIN.value: gettext_lazy("admin"),
+    Role.DIRECTOR.value: gettext_lazy("director"),
+    Role.AUDITOR.value: gettext_lazy("auditor"),
 }
 HOUR_S = 3600
 STUCK, RETURNED, OVERDUE, TODAY, WEEK, LATER = "stuck", "returned", "overdue", "today", "week", "later"
