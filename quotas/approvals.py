@@ -82,7 +82,7 @@ class QuotaRequestKind(ProjectSubject):
         return queue.rows(approvals, now)
 
     def address(self, approval: Approval) -> str:
-        return reverse("quotas:project", args=[approval.project_id])
+        return reverse("quota-request", args=[approval.subject_id])
 
     def checked_changes(self, approval: Approval, changes: Mapping[str, Any]) -> dict[str, Any]:
         return changing.checked(approval, changes)

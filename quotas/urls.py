@@ -2,12 +2,11 @@
 
 from django.urls import re_path
 
-from quotas.views import access, capacity, quotas, requests
+from quotas.views import access, capacity, quotas
 
 app_name = "quotas"
 
 NODE = r"^nodes/(?P<node_id>[0-9]{1,18})"
-FILE = r"^quotas/requests/(?P<request_id>[0-9]{1,18})/files/(?P<attachment_id>[0-9]{1,18})"
 POOL = r"^pools/(?P<pool_id>[0-9]{1,18})"
 
 urlpatterns = [
@@ -15,7 +14,6 @@ urlpatterns = [
     re_path(r"^quotas/grant/?$", quotas.Grant.as_view(), name="grant"),
     re_path(r"^quotas/grant/preview/?$", quotas.preview, name="preview"),
     re_path(r"^quotas/claims/(?P<claim_id>[0-9]{1,18})/end/?$", quotas.end, name="end"),
-    re_path(FILE + r"/?$", requests.file, name="request-file"),
     re_path(r"^quotas/reserve/(?P<model_id>[0-9]{1,18})/?$", capacity.reserve, name="reserve"),
     re_path(r"^projects/(?P<project_id>[0-9]{1,18})/quota/?$", quotas.project_story, name="project"),
     re_path(NODE + r"/capacity/?$", capacity.capacity, name="capacity"),

@@ -5,6 +5,7 @@ from portal.tests.permissions.table import row
 GRANT = {"project": "{project}", "gpu_model": "h100", "guaranteed": 5, "limit": 8}
 
 FORM = {"project": "{project}", "resource": "gpu", "gpu_model": "{gpu_model}", "guaranteed": "5", "reason": "a test"}
+ASKED = {"project": "{project}", "gpu_model": "h100", "guaranteed": 6, "reason": "A larger run"}
 REASON = {"reason": "said by a test"}
 
 WHY = {"reason": "as asked"}
@@ -28,6 +29,19 @@ ROWS = [
     row("POST", "/api/v1/nodes/{node}/move",        "401 403 403 403 403 200 403", body={"pool": "spare"}),
     row("POST", "/api/v1/pools/{spare}/dedicate",   "401 403 403 403 403 200 403", body={"purpose": "inference"}),
     row("POST", "/api/v1/pools/{dedicated}/release", "401 403 403 403 403 200 403", body={"reason": "done"}),
+
+    row("GET", "/api/v1/quota-requests",            "401 200 200 200 200 200 200"),
+    row("POST", "/api/v1/quota-requests",           "401 404 403 201 403 403 403", body=ASKED),
+    row("GET", "/api/v1/quota-requests/{quota_draft}", "401 404 200 200 200 200 200"),
+    row("PATCH", "/api/v1/quota-requests/{quota_draft}", "401 404 403 200 403 403 403", body={"guaranteed": 7}),
+    row("POST", "/api/v1/quota-requests/{quota_draft}/submit", "401 404 403 200 403 403 403"),
+    row("POST", "/api/v1/quota-requests/{quota_draft}/withdraw", "401 404 403 200 403 403 403", body=WHY),
+    row("POST", "/api/v1/quota-requests/{quota_draft}/clone", "401 404 403 201 403 403 403"),
+    row("GET", "/api/v1/quota-requests/{quota_draft}/attachments", "401 404 200 200 200 200 200"),
+    row("POST", "/api/v1/quota-requests/{quota_draft}/attachments", "401 404 403 201 403 403 403",
+        body={"name": "more.txt", "content": "TW9yZQ=="}),
+    row("GET", "/api/v1/quota-requests/{quota_draft}/attachments/{quota_file}", "401 404 200 200 200 200 200"),
+    row("DELETE", "/api/v1/quota-requests/{quota_draft}/attachments/{quota_file}", "401 404 403 204 403 403 403"),
 
     row("GET", "/api/v1/pools/{dedicated}/access",  "401 200 200 200 200 200 200"),
     row("POST", "/api/v1/pools/{dedicated}/access", "401 403 403 403 403 201 403", body={"project": "{project}"}),

@@ -31,7 +31,7 @@ from projects.services import Stated, measurement_confirm, measurement_state, me
 from projects.tests import factories as registry
 from projects.tests import import_factories
 from quotas.models import Claim
-from quotas.services import AccessSpec, pool_open
+from quotas.services import AccessSpec, RequestFacts, attachment_add, pool_open, request_create
 from scheduling.services import job_cancel, job_pause
 from scheduling.tests import factories as jobs
 
@@ -136,6 +136,7 @@ def build() -> World:
         "claim": Claim.objects.get(project=projects["project"]).pk,
         "running": running.pk,
         **_views(cast["lead"], projects),
+        **_requests(cast["lead"], projects["project"]),
         "access": pool_open(actor=cast["admin"], access=AccessSpec(ids_of["dedicated"], area_id=ids_of["area"])).pk,
         "member": member.pk,
         "node": member.node_id,
@@ -186,6 +187,15 @@ def _flow(cast: dict[str, Person], submitted: Project) -> dict[str, int]:
     )
     approval = Approval.objects.get(kind=REGISTRATION, subject_id=submitted.pk)
     return {"approval": approval.pk, "delegation": stand_in.pk}
+
+
+def _requests(lead: Person, project: Project) -> dict[str, int]:
+    """A draft that asks for more, with a file."""
+    model = GpuModel.objects.get(name="h100")
+    facts: RequestFacts = {"gpu_model_id": model.pk, "guaranteed": 6, "limit": 8, "reason": "A larger run"}
+    draft = request_create(actor=lead, project_id=project.pk, facts=facts)
+    kept = attachment_add(actor=lead, request_id=draft.pk, name="plan.txt", content=b"A plan")
+    return {"quota_draft": draft.pk, "quota_file": kept.pk}
 
 
 def _form_draft(owner: Person) -> UUID:
