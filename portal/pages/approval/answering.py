@@ -119,12 +119,19 @@ class _Act(View):
 
     def post(self, request: HttpRequest, approval_id: int) -> HttpResponse:
         sight = sight_of(require_signed_in(request.user), approval_id)
+        self.judge(sight, request.POST.get("version", ""))
         form = self.form(sight, request.POST)
         if form.is_valid():
             answer = self.act(request, sight, form)
             if answer is not None:
                 return answer
         return ask(request, self.words(sight, form))
+
+    def judge(self, sight: Sight, version: str) -> None:
+        """Raises ``NotYours`` where the reader may not vote on what they saw. Who is late hears what happened."""
+        is_late = id_in(version) not in (None, sight.approval.version)
+        if sight.approval.is_open and not sight.may_vote and not is_late:
+            raise NotYours
 
     def sight(self, request: HttpRequest, approval_id: int) -> Sight:
         """Raises ``NotFound``, and ``NotYours`` where the reader may not vote."""
@@ -258,10 +265,14 @@ class HandOn(_Act):
 class Withdraw(_Act):
     """Who asked takes it back."""
 
-    def sight(self, request: HttpRequest, approval_id: int) -> Sight:
-        sight = sight_of(require_signed_in(request.user), approval_id)
+    def judge(self, sight: Sight, version: str) -> None:
+        """Whatever version they saw: it is theirs."""
         if not sight.is_asker:
             raise Forbidden(_("Only who asked takes it back."))
+
+    def sight(self, request: HttpRequest, approval_id: int) -> Sight:
+        sight = sight_of(require_signed_in(request.user), approval_id)
+        self.judge(sight, "")
         if not sight.approval.is_open:
             raise Conflict(_("This is decided already."))
         if not shown_as(sight.approval.kind).can_withdraw(sight.approval):

@@ -89,9 +89,9 @@ def context_of(sight: Sight, given: Typed) -> Mapping[str, Any]:
 @require_GET
 def peek(request: HttpRequest, approval_id: int) -> HttpResponse:
     """``/approvals/<id>/peek``: the panel beside the queue; without htmx the page itself."""
+    sight = sight_of(require_signed_in(request.user), approval_id)
     if not request.headers.get("HX-Request"):
         return redirect("approval", approval_id)
-    sight = sight_of(require_signed_in(request.user), approval_id)
     context = {**context_of(sight, Typed()), "latest": sight.talk[-MOST_TALK_IN_PEEK:], "is_peek": True}
     return render(request, "portal/approval/peek.html", context)
 

@@ -218,7 +218,7 @@ def _fit(effect: Effect, wanted: Wanted) -> int | None:
 
 
 def _address(request: QuotaRequest) -> str:
-    return reverse("quotas:project", args=[request.project_id])
+    return reverse("quota-request-edit", args=[request.pk])
 
 
 def _bar_words(amounts: Amounts) -> str:

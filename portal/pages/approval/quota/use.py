@@ -52,13 +52,14 @@ def use_of(project_id: int, model: GpuModel, held: Sequence[Held], now: datetime
     used = held_by_model(pieces, window, now).get(model.pk, [0.0] * window.count)
     unseen = unseen_between(project_id, window.start, now)
     busy = days_of(project_id).get(model.pk)
-    values = tuple(_share(at, gpus, held, unseen) for at, gpus in zip(window.instants, used, strict=True) if at < now)
+    values = tuple(share_of(at, gpus, held, unseen) for at, gpus in zip(window.instants, used, strict=True) if at < now)
     found = Use(values, busy.mean_pct if busy else None)
     cache.set(key, [list(found.values), found.busy_pct], KEPT_S)
     return found
 
 
-def _share(at: datetime, gpus: float, held: Sequence[Held], unseen: Sequence[Interval]) -> float | None:
+def share_of(at: datetime, gpus: float, held: Sequence[Held], unseen: Sequence[Interval]) -> float | None:
+    """GPUs held in a step in per cent of what was guaranteed at its start."""
     step = Interval(at, at + timedelta(seconds=STEP_S))
     guaranteed = sum(row.guaranteed for row in held if row.during.contains(at))
     if not guaranteed or any(span.overlaps(step) for span in unseen):
