@@ -18,8 +18,7 @@ from approvals.models import Approval
 from approvals.selectors import approvals_of
 from approvals.views.chips import Chip, chip
 from inventory.models import GpuModel
-from projects.models import Project
-from projects.policies import role_on, visible_to
+from projects.policies import visible_to
 from quotas.models import QuotaRequest
 from quotas.requests.queue import amounts
 from quotas.requests.selectors import KIND, listed_requests
@@ -76,16 +75,6 @@ def rows_of(requests: Sequence[QuotaRequest]) -> list[Row]:
     """With what each asks for, as its approval keeps it. One statement."""
     approvals = approvals_of(KIND, [row.pk for row in requests])
     return [_row(row, approvals.get(row.pk)) for row in requests]
-
-
-def open_rows(person: object, project: Project) -> list[Row]:
-    """What a project asks for and nobody has decided, drafts too. Two statements."""
-    states = (RequestState.DRAFT, RequestState.SUBMITTED, RequestState.RETURNED)
-    return rows_of(list(listed_requests(person).filter(project=project, state__in=states)[:20]))
-
-
-def may_ask(person: Person, project: Project) -> bool:
-    return role_on(person, project) == "lead"
 
 
 def _row(row: QuotaRequest, approval: Approval | None) -> Row:

@@ -7,7 +7,7 @@ from portal.tests.permissions.table import SIGN_IN, Row
 
 ROOMS = (
     *("site", "accounts", "agents", "inventory", "projects", "imports", "quotas", "scheduling", "monitoring"),
-    *("approvals", "portal_pages"),
+    *("approvals", "portal_pages", "requests"),
     "views",
 )
 ROWS: dict[str, list[Row]] = {room: list(import_module(f"portal.tests.permissions.{room}").ROWS) for room in ROOMS}
