@@ -162,7 +162,7 @@ def _told(end: End, leads: Mapping[int, Iterable[int]], running: Running | None)
         "rest_word": _NOT_KNOWN if stay is None or jobs is None else str(len(jobs) - stay),
     }
     topic = "quotas.ended" if end.stage == "over" else "quotas.ends_soon"
-    url = reverse("quotas:project", args=[request.project_id])
+    url = reverse("quota-request", args=[request.pk])
     return Told(topic, leads.get(request.project_id, ()), request, words, url, end.once)
 
 

@@ -58,6 +58,8 @@ PART_OF = {
     "FormDraft": "form draft",
     "PolicyVersion": "policy",
     "PolicyReview": "policy",
+    "QuotaRequest": "quota request",
+    "RequestAttachment": "quota request",
 }
 """A class whose noun is explained under another word: which."""
 NO_NOUN = {
