@@ -25,7 +25,7 @@ from projects.models import Project, ProjectImport
 from projects.services import Stated, area_create, measurement_state
 from projects.tests import factories as registry
 from projects.tests import import_factories
-from quotas.services import AreaGrantSpec, area_grant
+from quotas.services import AreaGrantSpec, RequestFacts, area_grant, attachment_add, request_create
 from scheduling.tests import factories as cluster
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +65,10 @@ def grow(world: World) -> None:
         stated = Stated(model.name, Decimal(100 + index), "tokens/s", "Another run")
         measurement_state(actor=lead, project_id=active.pk, stated=stated)
         enrolment_token_issue(actor=admin, spec=EnrolmentSpec(f"later-{index}", world.ids["pools"][0]))
+        asked: RequestFacts = {"gpu_model_id": model.pk, "guaranteed": index, "reason": "A run"}
+        request_create(actor=lead, project_id=active.pk, facts=asked)
+        draft = world.targets["quota-requests attachments"]
+        attachment_add(actor=lead, request_id=draft, name=f"plan-{index}.txt", content=b"A plan")
         until = clock.now() + timedelta(days=1 + index)
         delegation_create(actor=admin, stand_in_id=lead.pk, starts_at=None, ends_at=until, reason="away")
         approval_comment(actor=admin, approval_id=world.targets["approvals comments"], text=f"Remark {index}")

@@ -26,7 +26,16 @@ from projects.services import Stated, area_create, measurement_confirm, measurem
 from projects.tests import factories as registry
 from projects.tests import import_factories
 from quotas.models import Claim
-from quotas.services import AccessSpec, AreaGrantSpec, area_grant, pool_dedicate, pool_open
+from quotas.services import (
+    AccessSpec,
+    AreaGrantSpec,
+    RequestFacts,
+    area_grant,
+    attachment_add,
+    pool_dedicate,
+    pool_open,
+    request_create,
+)
 from scheduling.models import Job
 from scheduling.tests import factories as cluster
 
@@ -93,6 +102,7 @@ def build() -> World:
     targets |= {"project-imports undo": imports["import_applied"].pk}
     targets |= {f"project-imports {act}": imports["import_checked"].pk for act in ("check", "apply", "discard")}
     targets |= _flow(cast, submitted)
+    targets |= _asked(cast["lead"], active)
     targets |= _measured(cast["admin"], active)
     targets |= _dedicated_pool(cast["admin"], active)
     return World(cast, tokens, ids, _values(), targets)
@@ -111,6 +121,16 @@ def _flow(cast: Mapping[str, Person], submitted: Project) -> dict[str, Any]:
         "delegations revoke": stand_in.pk,
         "kind": REGISTRATION,
     }
+
+
+def _asked(lead: Person, project: Project) -> dict[str, int]:
+    """A draft that asks for more quota, with a file."""
+    model = GpuModel.objects.get(name="h100")
+    facts: RequestFacts = {"gpu_model_id": model.pk, "guaranteed": 6, "limit": 8, "reason": "A larger run"}
+    draft = request_create(actor=lead, project_id=project.pk, facts=facts)
+    kept = attachment_add(actor=lead, request_id=draft.pk, name="plan.txt", content=b"A plan")
+    acts = ("submit", "withdraw", "clone", "attachments", "{attachment_id}", "{id}")
+    return {**{f"quota-requests {act}": draft.pk for act in acts}, "attachment_id": kept.pk}
 
 
 def _dedicated_pool(admin: Person, project: Project) -> dict[str, int]:
@@ -205,6 +225,10 @@ def _values() -> dict[str, list[Any]]:
         "project-views.query": ["state=active&sort=-used"],
         "pools.area": [None],
         "nodes.last_minute": [1440],
+        "quota-requests.guaranteed": [6],
+        "quota-requests.name": ["more.txt"],
+        "quota-requests.content": ["TW9yZQ=="],
+        "quota-requests.answer": [""],
         "approvals.to": list(Person.objects.filter(username="stand-in").values_list("pk", flat=True)),
         "approvals.version": [None],
         "approvals.comment": ["said by a test"],
