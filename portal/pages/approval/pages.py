@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import Role
@@ -137,8 +136,8 @@ def state_of(sight: Sight) -> State:
 
 
 _NEXT = {
-    Role.DIRECTOR.value: lambda: pgettext("who decides next", "a director"),
-    Role.ADMIN.value: lambda: pgettext("who decides next", "a platform admin"),
+    Role.DIRECTOR.value: lambda: _("a director"),
+    Role.ADMIN.value: lambda: _("a platform admin"),
 }
 
 
