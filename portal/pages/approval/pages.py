@@ -46,6 +46,11 @@ class Typed:
     refusal: Refusal | None = None
     seen: str = ""
 
+    def kept(self, sight: Sight) -> str:
+        """What was typed with an answer that came too late, where there is no answer to give any more: it can still be
+        said as a comment."""
+        return "" if sight.may_vote or not self.answer.is_bound else str(self.answer["comment"].value() or "")
+
 
 @require_GET
 def show(request: HttpRequest, approval_id: int) -> HttpResponse:
@@ -80,6 +85,7 @@ def context_of(sight: Sight, given: Typed) -> Mapping[str, Any]:
         "may_withdraw": sight.is_asker and approval.is_open and shown.can_withdraw(approval),
         "form": given.answer,
         "comment_form": given.comment,
+        "kept": given.kept(sight),
         "refusal": given.refusal,
         "seen": given.seen or approval.content,
     }

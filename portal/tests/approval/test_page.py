@@ -85,6 +85,7 @@ def test_the_second_click_says_what_happened_and_keeps_the_comment(approval: App
     page = found.content.decode()
     assert found.status_code == 409
     assert "A. Brandt approved it on" in page and "This changed while you were looking" in page
+    assert "Typed &lt;i&gt;meanwhile&lt;/i&gt;</textarea>" in page
     assert Project.objects.get(pk=approval.subject_id).state == "active"
 
 
