@@ -9,6 +9,7 @@ from projects.registration.fields import Day, WholeNumber
 from quotas.requests.checks import MOST_GPUS, MOST_REASON
 
 FOR_A_TIME, UNTIL_REVIEW = "time", "review"
+NEEDED = ("from_on", "to_on", "reason", "answer")
 FIELD_OF = {
     "gpu_model": "gpu_model",
     "guaranteed": "guaranteed_more",
@@ -67,6 +68,11 @@ class RequestForm(forms.Form):
         """Until it says otherwise; whatever else is sent is for a time, too."""
         value = self["length"].value() if self.is_bound else self.initial.get("length")
         return bool(value != UNTIL_REVIEW)
+
+    def mark_needed(self) -> None:
+        """What a submission needs is not called optional; called once the form was judged."""
+        for name in NEEDED:
+            self.fields[name].required = True
 
     def value_of(self, name: str) -> Any:
         """What could be read of a field; None where nothing could."""

@@ -233,6 +233,7 @@ class Shown:
 
 def _page(request: HttpRequest, shown: Shown, code: int = 200) -> HttpResponse:
     form, row = shown.form, shown.row
+    form.mark_needed()
     values = {name: form[name].value() for name in form.fields}
     sheet = _sheet(
         shown.project, RequestForm(MultiValueDict({k: [v] for k, v in values.items() if v not in (None, "", False)}))
