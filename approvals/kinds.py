@@ -47,7 +47,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """What a list shows of one approval beside its title. Amounts are whole GPUs.
+    """What a list shows of one approval. Amounts are whole GPUs.
 
     ``fits``: whether what is asked fits what is free now, None where it touches no guarantee; ``asked_more`` of
     ``free``. ``is_waiting_elsewhere`` is never told here: lists know it from the state.
@@ -56,6 +56,8 @@ class QueueRow:
     icon: str
     what: str
     """The kind of change in words: ``Raise until 30 Jun``."""
+    title: str = ""
+    """What stands first, where the change says the rest: the project. Empty: the approval's own title."""
     gpu_model: str = ""
     before: str = ""
     after: str = ""

@@ -14,8 +14,8 @@ from approvals.kinds import QueueRow, kind_named
 from approvals.models import Approval, Step
 from approvals.selectors import AnswerTime, Waiting, answer_time, open_approvals, split_for
 from approvals.states import ApprovalState
-from kernel.calendar import local_day
-from kernel.formats import duration
+from kernel.calendar import local_day, organisation_zone
+from kernel.formats import duration, exact_instant, number
 
 ROLE_WORDS = {
     Role.ADMIN.value: gettext_lazy("admin"),
@@ -65,8 +65,36 @@ class Line:
         return self.shown.asked_more - (self.shown.free or 0)
 
     @property
+    def gpus(self) -> str:
+        """How many more, for a sum that a script makes."""
+        return str(max(self.shown.asked_more, 0))
+
+    @property
     def gives_back(self) -> int:
         return max(-self.shown.asked_more, 0)
+
+    @property
+    def fits_words(self) -> str:
+        """The same in words, with the numbers."""
+        if self.fits == "none":
+            count = {"n": self.gives_back}
+            return _("gives back %(n)s") % count if self.gives_back else str(FITS["none"])
+        if self.fits == "no":
+            return _("%(n)s too many") % {"n": number(self.too_many)}
+        words = {"asked": number(self.shown.asked_more), "free": number(self.shown.free or 0)}
+        return _("%(asked)s of %(free)s free") % words
+
+    @property
+    def due_words(self) -> str:
+        """By when it is to be answered, exactly."""
+        if self.approval.due_at is None:
+            return ""
+        return _("Answer by %(at)s") % {"at": exact_instant(self.approval.due_at, organisation_zone())}
+
+    @property
+    def seen(self) -> str:
+        """The approval in the version that is shown, as forms and addresses name it."""
+        return f"{self.approval.pk}:{self.approval.version}"
 
     @property
     def waits(self) -> str:
@@ -79,7 +107,7 @@ class Line:
 
     @property
     def title(self) -> str:
-        return self.approval.title
+        return self.shown.title or self.approval.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +180,7 @@ def lines(rows: Sequence[Waiting], now: datetime, *, is_mine: bool) -> list[Line
             group=_group(row, now),
             kind=str(kind_named(row.approval.kind).label),
             shown=shown[row.approval.pk],
-            decided_by=path_words(row.ahead, people, is_mine=is_mine),
+            decided_by=_who_is_next(row, people, is_mine=is_mine),
             behalf=people.get(row.on_behalf_of) if row.on_behalf_of else None,
             waits_s=(now - row.approval.submitted_at).total_seconds(),
             step=row.step,
@@ -175,6 +203,13 @@ def path_words(steps: Sequence[Step], people: Mapping[int, Person], *, is_mine: 
     if is_mine and words:
         words[0] = _("You")
     return ", ".join(words)
+
+
+def _who_is_next(row: Waiting, people: Mapping[int, Person], *, is_mine: bool) -> str:
+    """Who decides; of what was asked back, whose answer comes before."""
+    if row.approval.state == ApprovalState.RETURNED:
+        return str(row.approval.requester)
+    return path_words(row.ahead, people, is_mine=is_mine)
 
 
 def step_words(step: Step, people: Mapping[int, Person]) -> str:
