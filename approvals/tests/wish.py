@@ -85,7 +85,15 @@ class Wish(Kind):
     def _row(self, row: Approval, names: Mapping[int, str]) -> QueueRow:
         gpus = row.measured.gpus or 0
         free = self.free if gpus else None
-        return QueueRow("arrow-up", f"wish of {names[row.subject_id]}", "H100", "0", str(gpus), gpus, free)
+        return QueueRow(
+            icon="arrow-up",
+            what=f"wish of {names[row.subject_id]}",
+            gpu_model="H100",
+            before="0",
+            after=str(gpus),
+            asked_more=gpus,
+            free=free,
+        )
 
     def address(self, approval: Approval) -> str:
         return f"/wishes/{approval.subject_id}"

@@ -51,8 +51,9 @@
   // What the panel offers under this key comes first (hotkey.js brings it into focus): it knows more than the row does.
   const act = (key, address) => {
     const row = focused();
-    if (!row?.dataset[address] || document.querySelector(`#peek [data-hotkey="${key}"]`)) return false;
-    location.assign(row.dataset[address]);
+    const to = row?.closest("table").dataset[address];
+    if (!to || document.querySelector(`#peek [data-hotkey="${key}"]`)) return false;
+    location.assign(`${to}?ids=${row.dataset.seen}`);
     return true;
   };
 
