@@ -56,13 +56,13 @@ class QueueRow:
     icon: str
     what: str
     """The kind of change in words: ``Raise until 30 Jun``."""
-    title: str = ""
-    """What stands first, where the change says the rest: the project. Empty: the approval's own title."""
     gpu_model: str = ""
     before: str = ""
     after: str = ""
     asked_more: int = 0
     free: int | None = None
+    title: str = ""
+    """What stands first, where the change says the rest: the project. Empty: the approval's own title."""
 
     @property
     def fits(self) -> bool | None:

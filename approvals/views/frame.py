@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.core.cache import cache
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 
@@ -14,6 +15,8 @@ from approvals.queue import Queue, queue_of
 from approvals.selectors import decided
 from approvals.waiting_count import remember
 
+COUNT_KEPT_S = 30
+
 
 def tabs(person: Person, current: str, queue: Queue | None = None) -> list[dict[str, Any]]:
     """The pages of the room that this person may open; ``queue`` where the page has read it already."""
@@ -22,7 +25,7 @@ def tabs(person: Person, current: str, queue: Queue | None = None) -> list[dict[
     pages: list[tuple[str, str, int | None]] = [
         ("list", _("Waiting for you"), len(there.mine)),
         ("others", _("Waiting for others"), len(there.others)),
-        ("decided", _("Decided"), decided(person).count()),
+        ("decided", _("Decided"), decided_count(person, is_fresh=current == "decided")),
     ]
     if has_role(person, *SEES_ALL):
         pages.append(("policies", _("Policies"), None))
@@ -30,6 +33,17 @@ def tabs(person: Person, current: str, queue: Queue | None = None) -> list[dict[
         {"url": reverse(f"approvals:{name}"), "label": label, "count": count, "is_current": name == current}
         for name, label, count in pages
     ]
+
+
+def decided_count(person: Person, *, is_fresh: bool) -> int:
+    """How many were decided, told again for half a minute; counted anew on the page that lists them."""
+    key = f"approvals-decided:{person.pk}"
+    kept = None if is_fresh else cache.get(key)
+    if isinstance(kept, int):
+        return kept
+    count = decided(person).count()
+    cache.set(key, count, COUNT_KEPT_S)
+    return count
 
 
 def framed(person: Person, current: str, context: Mapping[str, Any], queue: Queue | None = None) -> dict[str, Any]:

@@ -21,7 +21,9 @@ Course = Sequence[LedgerStep]
 
 def rows(approvals: Sequence[Approval], now: datetime) -> Mapping[int, QueueRow]:
     """One line of each, by approval. What is decided is shown as it was when it was submitted."""
-    requests = QuotaRequest.objects.select_related("gpu_model").in_bulk([row.subject_id for row in approvals])
+    requests = QuotaRequest.objects.select_related("gpu_model", "project").in_bulk(
+        [row.subject_id for row in approvals]
+    )
     waiting = [requests[row.subject_id] for row in approvals if row.is_open]
     held = holdings({(row.project_id, row.gpu_model_id or 0) for row in waiting}, now)
     facts = model_facts(sorted({row.gpu_model_id or 0 for row in waiting}), Interval(now)) if waiting else {}
@@ -47,6 +49,7 @@ def _waiting(approval: Approval, request: QuotaRequest, held: Holdings, course: 
     return QueueRow(
         icon="quotas",
         what=_what(asked, more),
+        title=request.project.name,
         gpu_model=request.gpu_model.title if request.gpu_model else "",
         before=amounts(before.guaranteed, before.shown_limit),
         after=amounts(asked.totals.guaranteed, asked.totals.limit),
@@ -74,6 +77,7 @@ def _decided(approval: Approval, request: QuotaRequest) -> QueueRow:
     return QueueRow(
         icon="quotas",
         what=_what(asked, guaranteed - kept["held_guaranteed"]),
+        title=request.project.name,
         gpu_model=kept["gpu_model"],
         before=amounts(kept["held_guaranteed"], kept["held_limit"]),
         after=amounts(guaranteed, limit),
