@@ -1,5 +1,7 @@
 """The files of a request on its form: what was typed is kept first, so that an upload never costs a word."""
 
+from dataclasses import replace
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -16,6 +18,7 @@ from projects.models import Project
 from projects.registration import keeping as kept
 from projects.registration.keeping import Keeping
 from quotas.models import QuotaRequest
+from quotas.requests.content import content_hash
 from quotas.requests.files import MOST_BYTES
 from quotas.requests.selectors import visible_attachment
 from quotas.services.attachments import attachment_add, attachment_remove
@@ -30,7 +33,7 @@ def move_to_draft(person: Person, project: Project, keeping: Keeping) -> QuotaRe
 
 def add_files(request: HttpRequest, person: Person, row: QuotaRequest, keeping: Keeping) -> HttpResponse:
     """Keep what was typed, attach what was chosen, and go on with the form."""
-    address = _kept(request, person, row, keeping)
+    before, saved = content_hash(row), kept.refused(request, person, keeping)
     added = 0
     for file in request.FILES.getlist("files"):
         try:
@@ -47,13 +50,14 @@ def add_files(request: HttpRequest, person: Person, row: QuotaRequest, keeping: 
             return redirect("quota-request", row.pk)
     if added and request.POST.get("act") == "submit":
         messages.success(request, _("The files are attached; the request is not sent yet. Look it over and send it."))
-    return redirect(address)
+    return redirect(_address(request, person, row, _in_step(row, saved, before)))
 
 
 def drop_file(request: HttpRequest, person: Person, row: QuotaRequest, keeping: Keeping, text: str) -> HttpResponse:
-    address = _kept(request, person, row, keeping)
+    """Keep what was typed, take the file back, and go on with the form."""
+    before, saved = content_hash(row), kept.refused(request, person, keeping)
     attachment_remove(actor=person, request_id=row.pk, attachment_id=id_in(text) or NO_ROW)
-    return redirect(address)
+    return redirect(_address(request, person, row, _in_step(row, saved, before)))
 
 
 @require_GET
@@ -65,7 +69,12 @@ def download(request: HttpRequest, request_id: int, file_id: int) -> HttpRespons
     return attachment(bytes(found.content), found.content_type, found.name)
 
 
-def _kept(request: HttpRequest, person: Person, row: QuotaRequest, keeping: Keeping) -> str:
+def _in_step(row: QuotaRequest, keeping: Keeping, before: str) -> Keeping:
+    """The files are part of what is asked: whoever changes them here has seen it; what others changed is told."""
+    return replace(keeping, seen=content_hash(row)) if keeping.seen in ("", before) else keeping
+
+
+def _address(request: HttpRequest, person: Person, row: QuotaRequest, keeping: Keeping) -> str:
     """Where the form goes on with what was typed."""
     saved = kept.refused(request, person, keeping)
     address = reverse("quota-request-edit", args=[row.pk])

@@ -1,6 +1,7 @@
 """The form of a quota request through HTTP: what is refused where, what is kept, and that it is sent once."""
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -229,6 +230,22 @@ def test_files_make_a_draft_and_keep_what_was_typed(lead: Client, project: Proje
     gone = row.attachments.get(name="plot.png")
     lead.post(f"/quota-requests/{row.pk}/edit", {**typed(model), "act": f"drop:{gone.pk}"})
     assert [file.name for file in row.attachments.all()] == ["a.txt"]
+
+
+def test_what_has_files_of_ones_own_is_sent_as_it_was_seen(lead: Client, project: Project, model: GpuModel) -> None:
+    """The files are part of the content: attaching one is no change by somebody else."""
+    answer = lead.post(form_of(project), {**typed(model, act="attach"), "files": [upload("a.txt", b"seen")]})
+    page = text(lead.get(answer["Location"]))
+    [seen] = re.findall(r'name="seen" value="([0-9a-f]+)"', page)
+    [key] = re.findall(r'name="_key" autocomplete="off" value="([0-9a-f-]+)"', page)
+    row = QuotaRequest.objects.get()
+    sent = typed(model, seen=seen, _key=key)
+    overtaken = lead.post(f"/quota-requests/{row.pk}/edit", {**sent, "seen": "0" * len(seen)})
+    assert overtaken.status_code == 409
+    assert "Somebody else changed this request" in text(overtaken)
+    assert lead.post(f"/quota-requests/{row.pk}/edit", sent).status_code == 302
+    row.refresh_from_db()
+    assert row.state == RequestState.SUBMITTED
 
 
 @pytest.mark.parametrize(
