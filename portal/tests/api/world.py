@@ -98,8 +98,7 @@ def build() -> World:
     ids = {**_ids(), "people": [cast["researcher"].pk, *_ids()["people"]]}
     targets = {f"projects {step}": submitted.pk for step in ("approve", "reject", "return", "withdraw")}
     targets |= {"projects submit": draft.pk, "projects {id}": draft.pk, "projects resume": suspended.pk}
-    targets |= {"people language": cast["admin"].pk}
-    targets |= {"project-imports undo": imports["import_applied"].pk}
+    targets |= {"people language": cast["admin"].pk, "project-imports undo": imports["import_applied"].pk}
     targets |= {f"project-imports {act}": imports["import_checked"].pk for act in ("check", "apply", "discard")}
     targets |= _flow(cast, submitted)
     targets |= _asked(cast["lead"], active)
@@ -229,11 +228,18 @@ def _values() -> dict[str, list[Any]]:
         "quota-requests.name": ["more.txt"],
         "quota-requests.content": ["TW9yZQ=="],
         "quota-requests.answer": [""],
-        "approvals.to": list(Person.objects.filter(username="stand-in").values_list("pk", flat=True)),
+        **_flow_values(),
+    }
+
+
+def _flow_values() -> dict[str, list[Any]]:
+    stand_ins = list(Person.objects.filter(username="stand-in").values_list("pk", flat=True))
+    return {
+        "approvals.to": stand_ins,
         "approvals.version": [None],
         "approvals.comment": ["said by a test"],
         "approvals.changes": [{}],
-        "delegations.stand_in": list(Person.objects.filter(username="stand-in").values_list("pk", flat=True)),
+        "delegations.stand_in": stand_ins,
         "approval-policies.version": [1],
         "approval-policies.rules": [[{"name": "All", "steps": [{"roles": ["admin"]}]}]],
     }
