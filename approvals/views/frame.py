@@ -1,9 +1,8 @@
-"""What every page of the room has around it: tabs with true counts, and where things are."""
+"""What every page of the room has around it: tabs, with true counts of what is open, and where things are."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.cache import cache
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 
@@ -12,10 +11,7 @@ from accounts.policies import has_role
 from approvals.models import Approval
 from approvals.policies import SEES_ALL
 from approvals.queue import Queue, queue_of
-from approvals.selectors import decided
 from approvals.waiting_count import remember
-
-COUNT_KEPT_S = 30
 
 
 def tabs(person: Person, current: str, queue: Queue | None = None) -> list[dict[str, Any]]:
@@ -25,7 +21,7 @@ def tabs(person: Person, current: str, queue: Queue | None = None) -> list[dict[
     pages: list[tuple[str, str, int | None]] = [
         ("list", _("Waiting for you"), len(there.mine)),
         ("others", _("Waiting for others"), len(there.others)),
-        ("decided", _("Decided"), decided_count(person, is_fresh=current == "decided")),
+        ("decided", _("Decided"), None),
     ]
     if has_role(person, *SEES_ALL):
         pages.append(("policies", _("Policies"), None))
@@ -33,17 +29,6 @@ def tabs(person: Person, current: str, queue: Queue | None = None) -> list[dict[
         {"url": reverse(f"approvals:{name}"), "label": label, "count": count, "is_current": name == current}
         for name, label, count in pages
     ]
-
-
-def decided_count(person: Person, *, is_fresh: bool) -> int:
-    """How many were decided, told again for half a minute; counted anew on the page that lists them."""
-    key = f"approvals-decided:{person.pk}"
-    kept = None if is_fresh else cache.get(key)
-    if isinstance(kept, int):
-        return kept
-    count = decided(person).count()
-    cache.set(key, count, COUNT_KEPT_S)
-    return count
 
 
 def framed(person: Person, current: str, context: Mapping[str, Any], queue: Queue | None = None) -> dict[str, Any]:
