@@ -224,10 +224,6 @@ def _values() -> dict[str, list[Any]]:
         "project-views.query": ["state=active&sort=-used"],
         "pools.area": [None],
         "nodes.last_minute": [1440],
-        "quota-requests.guaranteed": [6],
-        "quota-requests.name": ["more.txt"],
-        "quota-requests.content": ["TW9yZQ=="],
-        "quota-requests.answer": [""],
         **_flow_values(),
     }
 
@@ -241,5 +237,9 @@ def _flow_values() -> dict[str, list[Any]]:
         "approvals.changes": [{}],
         "delegations.stand_in": stand_ins,
         "approval-policies.version": [1],
+        "quota-requests.guaranteed": [6],
+        "quota-requests.name": ["more.txt"],
+        "quota-requests.content": ["TW9yZQ=="],
+        "quota-requests.answer": [""],
         "approval-policies.rules": [[{"name": "All", "steps": [{"roles": ["admin"]}]}]],
     }
