@@ -41,7 +41,16 @@ from projects.services import (
 from projects.tests import factories as registry
 from projects.tests import import_factories
 from quotas.models import Claim
-from quotas.services import AccessSpec, GrantSpec, pool_dedicate, pool_open, quota_grant
+from quotas.services import (
+    AccessSpec,
+    GrantSpec,
+    RequestFacts,
+    attachment_add,
+    pool_dedicate,
+    pool_open,
+    quota_grant,
+    request_create,
+)
 from scheduling.policy import Choices
 from scheduling.services import job_cancel, job_pause, policy_set
 from scheduling.tests import factories as cluster
@@ -84,6 +93,7 @@ def build() -> tuple[dict[str, Person], dict[str, Any]]:
         "enrolment": enrolment_token_issue(actor=admin, spec=spec)[0].pk,
         "token": people.token(admin, name=said("tokenname")[:100])[0].pk,
         **_views(lead),
+        **_asked(lead, projects["project"], model),
         "node": fake.node.pk,
         "gpu_model": model.pk,
         "form_draft": _form_draft(lead),
@@ -106,6 +116,15 @@ def _flow(admin: Person, lead: Person, researcher: Person, submitted: Project) -
     rules_set(actor=admin, kind=REGISTRATION, rules=rules, seen=1, reason=said("rulereason"))
     policy_review(actor=admin, kind=REGISTRATION, seen=2, note=said("reviewnote"))
     return {"approval": approval.pk, "delegation": stand_in.pk}
+
+
+def _asked(lead: Person, project: Project, model: GpuModel) -> dict[str, int]:
+    """A draft that asks for more quota, with a file."""
+    facts: RequestFacts = {"gpu_model_id": model.pk, "guaranteed": 5, "limit": 8, "reason": said("requestreason")}
+    draft = request_create(actor=lead, project_id=project.pk, facts=facts)
+    name = f"{said('requestfile')}.txt"
+    kept = attachment_add(actor=lead, request_id=draft.pk, name=name, content=SCRIPT.encode())
+    return {"quota_draft": draft.pk, "quota_file": kept.pk}
 
 
 def _gone(admin: Person) -> dict[str, int]:

@@ -25,6 +25,7 @@ MUST_BE_SHOWN = (
     *("roleword", "rolegiver", "mailerror"),
     *("evidence", "confirmreason", "offboardreason", "gonetoken", "question", "answer"),
     *("approvalcomment", "standinreason", "rulename", "rulereason", "reviewnote"),
+    "requestreason",
     *("jobname-running", "jobname-ended", "command", "variable", "exitmessage"),
 )
 """Texts that some page shows; the others are kept for the record only, or are shown by later rooms."""
