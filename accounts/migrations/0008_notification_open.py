@@ -4,14 +4,17 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0007_offboarding_append_only'),
+        ("accounts", "0007_offboarding_append_only"),
     ]
 
     operations = [
         migrations.AddIndex(
-            model_name='notification',
-            index=models.Index(condition=models.Q(('read_at__isnull', True)), fields=['subject_type', 'subject_id'], name='notification_open'),
+            model_name="notification",
+            index=models.Index(
+                condition=models.Q(("read_at__isnull", True)),
+                fields=["subject_type", "subject_id"],
+                name="notification_open",
+            ),
         ),
     ]
