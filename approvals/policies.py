@@ -6,7 +6,8 @@ from accounts.models import Person, Role
 from accounts.policies import has_role, organisation_roles, require_role
 from approvals.deciders import live_delegations
 from approvals.kinds import kinds
-from approvals.models import Approval
+from approvals.models import Approval, PolicyVersion
+from approvals.rules import Rules, never_by_itself
 from approvals.states import ApprovalState
 from kernel import clock
 
@@ -42,10 +43,23 @@ def _to_decide(person: Person) -> Q:
     return named
 
 
+def may_comment(person: object, approval: Approval) -> bool:
+    """Whoever may see it, but for an auditor, who changes nothing, unless they asked for it or decide as well."""
+    is_auditor_only = has_role(person, Role.AUDITOR) and not has_role(person, Role.ADMIN, Role.DIRECTOR)
+    return not is_auditor_only or (isinstance(person, Person) and approval.requester_id == person.pk)
+
+
 def sees_private_notes(person: object) -> bool:
     """Private notes are for those who decide for the organisation, and who audits it. Not for who asked, whatever
     else they are: a page asks with the approval at hand."""
     return has_role(person, *SEES_ALL)
+
+
+def rules_for(person: object, policy: PolicyVersion) -> Rules:
+    """The rules as they hold for what this person asks. Who may write them gets nothing by them alone: otherwise one
+    could grant oneself whatever one wants in two steps."""
+    rules = policy.parsed
+    return never_by_itself(rules) if has_role(person, Role.ADMIN) else rules
 
 
 def require_policy_reader(person: object) -> Person:

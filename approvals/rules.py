@@ -5,7 +5,7 @@ cannot be judged is never let through by a bound. The last rule names no conditi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 
@@ -82,6 +82,19 @@ def choose(rules: Rules, measures: Measures) -> Rule:
         if rule.fits(measures):
             return rule
     raise LookupError(f"no rule fits {measures}")
+
+
+def never_by_itself(rules: Rules) -> Rules:
+    """The same, but that nothing is granted without a person: where nobody would decide, who decides on the rest does.
+
+    Giving back stays free: a rule that bounds the GPUs at none or fewer.
+    """
+    return tuple(
+        replace(rule, steps=rules[-1].steps)
+        if not rule.steps and (rule.most_gpus is None or rule.most_gpus > 0)
+        else rule
+        for rule in rules
+    )
 
 
 def missing_steps(have: Sequence[StepRule], needed: Sequence[StepRule]) -> list[StepRule]:

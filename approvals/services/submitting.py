@@ -6,6 +6,7 @@ from approvals.deciders import current_steps, deciders
 from approvals.errors import AlreadyOpen
 from approvals.kinds import Act, Case, Locked, kind_named
 from approvals.models import Answer, Approval, plain
+from approvals.policies import rules_for
 from approvals.rules import choose
 from approvals.services.path import begin_next, lay
 from approvals.services.policy import policy_in_force
@@ -22,7 +23,7 @@ def approval_submit(*, actor: Person, case: Case, existing: Approval | None, loc
     ``IllegalTransition``, and whatever carrying it out raises.
     """
     policy = policy_in_force(case.kind)
-    rule = choose(policy.parsed, case.measures)
+    rule = choose(rules_for(actor, policy), case.measures)
     now = clock.now()
     if existing is None:
         if open_approval_id(case.kind, case.subject_id) is not None:

@@ -6,7 +6,7 @@ from accounts.models import Person
 from accounts.policies import require_signed_in
 from approvals import telling
 from approvals.models import Comment
-from approvals.policies import sees_private_notes, visible_to
+from approvals.policies import may_comment, sees_private_notes, visible_to
 from approvals.services.voting import MOST_COMMENT
 from kernel import audit, clock
 from kernel.errors import Forbidden, Invalid, NotFound
@@ -20,6 +20,8 @@ def approval_comment(*, actor: Person | None, approval_id: int, text: str, is_pr
         approval = visible_to(someone).select_related("requester").filter(pk=approval_id).first()
         if approval is None:
             raise NotFound
+        if not may_comment(someone, approval):
+            raise Forbidden(_("Auditors read and change nothing."))
         if is_private and (not sees_private_notes(someone) or approval.requester_id == someone.pk):
             raise Forbidden(_("Private notes are for those who decide."))
         tidy = text.strip()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from approvals.preview import Past, Way, compare
-from approvals.rules import Measures, Rule, StepRule, choose, missing_steps, read, written
+from approvals.rules import Measures, Rule, StepRule, choose, missing_steps, never_by_itself, read, written
 
 ADMIN, DIRECTOR = StepRule(("admin",)), StepRule(("director",), answer_hours=48, escalate_to=("admin",))
 TIERS = ("high", "mid", "low")
@@ -113,3 +113,10 @@ def test_every_request_is_counted_once(policy: tuple[Rule, ...], asked: list[Mea
     found = compare(policy, past)
     assert sum(count for _before, _after, count in found.moves) == len(asked)
     assert len(found.changed) >= sum(count for before, after, count in found.moves if before != after)
+
+
+@given(policy=policies, measured=measures)
+def test_who_writes_the_rules_gets_nothing_by_them_alone(policy: tuple[Rule, ...], measured: Measures) -> None:
+    usual, strict = choose(policy, measured), choose(never_by_itself(policy), measured)
+    assert strict.steps or (usual.most_gpus is not None and usual.most_gpus <= 0)
+    assert strict.steps == usual.steps or not usual.steps

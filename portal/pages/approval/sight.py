@@ -6,7 +6,7 @@ from datetime import datetime
 
 from accounts.models import Person
 from approvals.models import Approval, Comment, Step, Vote
-from approvals.policies import sees_private_notes, visible_to
+from approvals.policies import may_comment, sees_private_notes, visible_to
 from approvals.selectors import Waiting, names, open_approvals, split_for, talk_of, votes_of
 from approvals.states import ApprovalState
 from approvals.waiting_count import remember
@@ -56,6 +56,10 @@ class Sight:
     @property
     def is_asker(self) -> bool:
         return self.approval.requester_id == self.person.pk
+
+    @property
+    def may_comment(self) -> bool:
+        return may_comment(self.person, self.approval)
 
     @property
     def sees_private(self) -> bool:

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from accounts.models import Person, Role
+from approvals.policies import rules_for
 from approvals.rules import StepRule
 from approvals.selectors import AnswerTime, answer_time, names
 from approvals.services import policy_in_force
@@ -107,7 +108,7 @@ def consequence_of(person: Person, sheet: Sheet) -> Consequence | None:
     fit = fit_of(model_facts([model.pk], window)[model.pk], added, window)
     tier = tier_at([sheet.project.pk], sheet.now).get(sheet.project.pk)
     measures = measures_of(asked, sheet.holdings, model, tier, sheet.now)
-    way = way_of(policy_in_force(KIND), measures)
+    way = way_of(rules_for(person, policy_in_force(KIND)), measures)
     traits = Traits(model.name, str(measures.tier or ""), sheet.project.stage, measures.gpus or 0)
     return Consequence(
         model=model,

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from approvals.models import PolicyVersion
 from approvals.rules import Measures, Rule, Rules, choose
 
 
@@ -32,9 +31,8 @@ class Way:
         return not self.rule.steps
 
 
-def way_of(policy: PolicyVersion, measures: Measures) -> Way | None:
-    """None where no rule fits: then nothing can be submitted."""
-    rules = policy.parsed
+def way_of(rules: Rules, measures: Measures) -> Way | None:
+    """None where no rule fits: then nothing can be submitted. ``rules`` as they hold for who asks."""
     try:
         rule = choose(rules, measures)
     except LookupError:

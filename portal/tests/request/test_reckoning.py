@@ -6,8 +6,7 @@ from decimal import Decimal
 import pytest
 from django.test import override_settings
 
-from approvals.models import PolicyVersion
-from approvals.rules import Measures, Rule, StepRule, written
+from approvals.rules import Measures, Rule, StepRule
 from inventory.prices import Price, PriceSegment
 from kernel.intervals import Interval
 from portal.pages.request.chart import MOST_BARS, bars_of, day_chart
@@ -146,8 +145,7 @@ RULES = (
 def test_who_decides_and_what_would_be_shorter(
     measures: Measures, rule: str, hints: list[tuple[int, int | None, int]]
 ) -> None:
-    policy = PolicyVersion(kind="quota_request", number=1, rules=written(RULES))
-    way = way_of(policy, measures)
+    way = way_of(RULES, measures)
     assert way is not None
     assert way.rule.name == rule
     assert [(hint.gpus, hint.days, len(hint.rule.steps)) for hint in way.hints] == hints
