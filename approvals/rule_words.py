@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -12,6 +13,11 @@ from kernel.formats import number
 from kernel.looks import tier_look
 
 People = Mapping[int, Person]
+
+
+def rule_title(name: str) -> str:
+    """A rule's name. Those that the portal came with are in the catalogue; others are shown as they were written."""
+    return translation.gettext(name) if name else ""
 
 
 def people_in(*versions: Rules) -> dict[int, Person]:

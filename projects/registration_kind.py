@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Model
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from accounts.models import Role
 from approvals.kinds import Act, Locked, QueueRow
@@ -27,7 +27,7 @@ class RegistrationKind(ProjectSubject):
     label = gettext_lazy("Registration of a project")
     default_rules = (
         Rule(
-            name="Every registration",
+            name=gettext_noop("Every registration"),
             steps=(StepRule((Role.ADMIN, Role.DIRECTOR), answer_hours=72),),
         ),
     )

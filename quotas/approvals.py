@@ -8,6 +8,7 @@ from django.db.models import Model
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from accounts.models import Role
 from approvals.kinds import Act, Locked, QueueRow
@@ -39,10 +40,10 @@ class QuotaRequestKind(ProjectSubject):
     name: ClassVar[str] = KIND
     label: ClassVar[str | Promise] = _("Quota request")
     default_rules: ClassVar[tuple[Rule, ...]] = (
-        Rule("Gives back, or guarantees no more", (), most_gpus=0),
-        Rule("Small and short", (), most_gpus=8, most_share_percent=2, most_days=14),
-        Rule("Up to 32", (_ADMIN,), most_gpus=32),
-        Rule("Everything else", (_ADMIN, _DIRECTOR)),
+        Rule(gettext_noop("Gives back, or guarantees no more"), (), most_gpus=0),
+        Rule(gettext_noop("Small and short"), (), most_gpus=8, most_share_percent=2, most_days=14),
+        Rule(gettext_noop("Up to 32"), (_ADMIN,), most_gpus=32),
+        Rule(gettext_noop("Everything else"), (_ADMIN, _DIRECTOR)),
     )
     measured_by: ClassVar[frozenset[str]] = frozenset({"gpus", "share_percent", "days", "tier"})
     changeable: ClassVar[frozenset[str]] = frozenset({"guaranteed", "limit", "ends_at"})

@@ -2,9 +2,10 @@
 
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
 
 from accounts.models import Person, Role, RoleGrant, ServiceToken
-from accounts.offboarding.steps import Item, Leaving, Line, OffboardingStep, Rows, register
+from accounts.offboarding.steps import WORD, Item, Leaving, Line, OffboardingStep, Rows, register
 from kernel import audit
 from kernel.audit import Change
 from kernel.models import AuditEntry, FormDraft
@@ -21,7 +22,7 @@ def _locks(person_id: int) -> Rows:
 
 def _preview(person: Person) -> list[Line]:
     tokens = [Item(token.name) for token in _live_tokens(person)]
-    roles = [Item(str(grant.get_role_display())) for grant in _live_grants(person)]
+    roles = [_role_item(grant) for grant in _live_grants(person)]
     return [Line(SESSIONS), *Line.of(TOKENS, tokens), *Line.of(ROLES, roles), *_what_stays(person)]
 
 
@@ -36,9 +37,14 @@ def _carry_out(leaving: Leaving) -> list[Line]:
     person.save(update_fields=["is_active", "session_epoch"])
     ended = [Change(person, before={"role": grant.role}) for grant in grants]
     audit.record_many("role.revoked", actor=leaving.actor, changes=ended)
-    held = [Item(str(grant.get_role_display())) for grant in grants]
+    held = [_role_item(grant) for grant in grants]
     revoked = [Item(token.name) for token in tokens]
     return [Line(SESSIONS), *Line.of(TOKENS, revoked), *Line.of(ROLES, held), *_what_stays(person)]
+
+
+def _role_item(grant: RoleGrant) -> Item:
+    with override(None):
+        return Item(str(Role(grant.role).label), WORD)
 
 
 def _live_tokens(person: Person) -> list[ServiceToken]:

@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.utils import translation
+
 from accounts.audit_lines import subject_url
 from accounts.models import Offboarding, Person
-from accounts.offboarding.steps import Item, Line, line_words, room_words, steps
+from accounts.offboarding.steps import WORD, Item, Line, line_words, room_words, steps
 
 MOST_BEFORE = 10
 """So many names of a line are shown before the act; its report has all."""
@@ -55,6 +57,11 @@ def _room(room: str, lines: Iterable[Line], most: int | None) -> ShownRoom:
     return ShownRoom(room_words(room), [_line(room, line, most) for line in lines])
 
 
+def _item(item: Item) -> ShownItem:
+    name = translation.gettext(item.name) if item.kind == WORD else item.name
+    return ShownItem(name, item.note, subject_url(item.kind, str(item.pk or "")))
+
+
 def _line(room: str, line: Line, most: int | None) -> ShownLine:
-    items = [ShownItem(item.name, item.note, subject_url(item.kind, str(item.pk or ""))) for item in line.items[:most]]
+    items = [_item(item) for item in line.items[:most]]
     return ShownLine(line_words(room, line.what), line.count, items, len(line.items) - len(items))

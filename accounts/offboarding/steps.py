@@ -15,12 +15,14 @@ from django.utils.functional import Promise
 
 from accounts.models import Person
 
+WORD = "word"
 Rows = Mapping[type[Model], Iterable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing by name. ``kind`` and ``pk`` name its row (``projects.project``, 7); ``note`` says more of it."""
+    """One thing by name. ``kind`` and ``pk`` name its row (``projects.project``, 7); ``note`` says more of it. Of kind
+    ``WORD`` the name is a message of the catalogue, said in the reader's language."""
 
     name: str
     kind: str = ""

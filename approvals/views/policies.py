@@ -20,7 +20,7 @@ from approvals.policies import require_policy_editor, require_policy_reader
 from approvals.policy_editor import Editor, compared, mark_of
 from approvals.policy_facts import PolicyFact, policy_facts
 from approvals.policy_form import ReasonForm, ReviewForm
-from approvals.rule_words import condition_words, difference, path_words, people_in
+from approvals.rule_words import condition_words, difference, path_words, people_in, rule_title
 from approvals.rules import Rules
 from approvals.selectors import last_review, policy_versions
 from approvals.views.frame import framed
@@ -167,7 +167,8 @@ def _history(kind: str) -> list[dict[str, Any]]:
 
 def _in_words(rules: Rules, people: dict[int, Person]) -> list[dict[str, str]]:
     return [
-        {"name": rule.name, "conditions": condition_words(rule), "path": path_words(rule, people)} for rule in rules
+        {"name": rule_title(rule.name), "conditions": condition_words(rule), "path": path_words(rule, people)}
+        for rule in rules
     ]
 
 

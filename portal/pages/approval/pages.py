@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.models import Role
 from accounts.policies import require_signed_in
 from approvals.models import Answer, Step
+from approvals.rule_words import rule_title
 from approvals.selectors import title_of_kind
 from approvals.services import approval_comment
 from approvals.states import ApprovalState
@@ -179,7 +180,7 @@ def _outcome(sight: Sight) -> Outcome | None:
     last = next((vote for vote in reversed(sight.votes) if vote.lapsed_at is None), None)
     if approval.state == ApprovalState.WITHDRAWN:
         return Outcome(_("Withdrawn before it was decided"), "", "", "none")
-    by = str(last.person) if last else _("The policy, rule “%(rule)s”") % {"rule": approval.rule}
+    by = str(last.person) if last else _("The policy, rule “%(rule)s”") % {"rule": rule_title(approval.rule)}
     if last and last.on_behalf_of:
         by = _("%(person)s for %(principal)s") % {"person": last.person, "principal": last.on_behalf_of}
     said = last.comment if last else ""

@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 from accounts.models import Role
 from approvals.models import Answer, Step, Vote
+from approvals.rule_words import rule_title
 from approvals.states import ApprovalState
 from portal.pages.approval.sight import Sight
 
@@ -50,7 +51,7 @@ def path_of(sight: Sight) -> list[Stop]:
     if approval.round > 1:
         stops.append(Stop("ok", "ok", _("Submitted again"), str(approval.requester), approval.submitted_at))
     if approval.is_automatic:
-        stops.append(Stop("bolt", "ok", _("Granted by the policy"), approval.rule, approval.decided_at))
+        stops.append(Stop("bolt", "ok", _("Granted by the policy"), rule_title(approval.rule), approval.decided_at))
     for step in sight.steps:
         if step.round == approval.round:
             stops += _of_step(sight, step)

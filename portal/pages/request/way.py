@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from approvals.rule_words import rule_title
 from approvals.rules import Measures, Rule, Rules, choose
 
 
@@ -29,6 +30,10 @@ class Way:
     @property
     def is_automatic(self) -> bool:
         return not self.rule.steps
+
+    @property
+    def title(self) -> str:
+        return rule_title(self.rule.name)
 
 
 def way_of(rules: Rules, measures: Measures) -> Way | None:

@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from approvals.models import Approval
+from approvals.rule_words import rule_title
 from kernel.calendar import local_day
 from kernel.formats import number, short_day
 from portal.pages.approval.evidence.lending import Lending
@@ -106,5 +107,5 @@ def unmet_line(lost: Lending) -> Line | None:
 
 def rule_line(approval: Approval) -> Line:
     """By which rule of the policy it is decided."""
-    words = {"rule": approval.rule, "number": approval.policy.number}
+    words = {"rule": rule_title(approval.rule), "number": approval.policy.number}
     return Line("", _("Rule “%(rule)s” of policy version %(number)s") % words)
