@@ -138,24 +138,25 @@ class AnswerTime:
 
 def answer_time(now: datetime, *, kind: str = "", person: Person | None = None) -> AnswerTime | None:
     """Of the answers that people gave in the last 90 days, of one kind or by one person; None where there were too
-    few. An answer is an approval, a refusal or a question back; what the policy grants by itself is none. Two
-    statements."""
-    steps = StateChange.objects.filter(machine=Approval.machine.name, at__gte=now - 2 * LOOKED_AT)
-    rows = list(steps.exclude(event__in=("pass", "reopen")).order_by("id"))
-    asked = Approval.objects.filter(pk__in={int(row.subject_id) for row in rows}, is_automatic=False)
+    few. An answer ends the wait of who asked: a refusal, a question back, or the last approval. One statement."""
+    votes = Vote.objects.filter(at__gte=now - LOOKED_AT, lapsed_at__isnull=True).select_related("approval")
     if kind:
-        asked = asked.filter(kind=kind)
-    since = {str(pk): at for pk, at in asked.values_list("pk", "requested_at")}
-    wanted, waits = frozenset(since), []
-    for row in rows:
-        if row.event == "submit":
-            since[row.subject_id] = row.at
-            continue
-        start = since.pop(row.subject_id, None) if row.subject_id in wanted else None
-        is_answer = row.event in Answer.values and row.at >= now - LOOKED_AT
-        if start is not None and is_answer and (person is None or row.actor_id == str(person.pk)):
-            waits.append((row.at - start).total_seconds())
+        votes = votes.filter(approval__kind=kind)
+    last = {(vote.approval_id, vote.round): vote for vote in votes.order_by("id")}
+    answers = [vote for vote in last.values() if person is None or vote.person_id == person.pk]
+    waits = [wait for vote in answers if (wait := _waited_s(vote)) is not None]
     return AnswerTime(median(waits), len(waits)) if len(waits) >= LEAST_ANSWERS else None
+
+
+def _waited_s(vote: Vote) -> float | None:
+    """From the submission to this last vote of its round; None where it was no answer yet, or nobody can tell."""
+    approval = vote.approval
+    is_now = vote.round == approval.round
+    if vote.answer == Answer.APPROVE and not (is_now and approval.state == ApprovalState.APPROVED):
+        return None
+    if not is_now and vote.round > 1:
+        return None
+    return (vote.at - (approval.submitted_at if is_now else approval.requested_at)).total_seconds()
 
 
 def delegations_of(person: Person, now: datetime) -> QuerySet[Delegation]:

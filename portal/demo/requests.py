@@ -36,6 +36,8 @@ class Wish:
     hours: float
     reason: str
     fate: str = "waiting"
+    model: str = ""
+    """On which model, where that matters: what is granted leaves a tenth of each to nobody."""
 
     @property
     def part(self) -> int:
@@ -60,8 +62,8 @@ WISHES = (
     Wish(12, 30, 28, "A demonstrator for the board.", "withdrawn"),
     Wish(2, 7, 0, "Evaluation of the last checkpoint before the review.", "automatic"),
     Wish(1, 10, 0, "Profiling of the new kernels.", "automatic"),
-    Wish(12, 28, 0, "Fine-tuning for three partners in parallel.", "approved"),
-    Wish(16, 45, 0, "The video model at full resolution.", "less"),
+    Wish(8, 28, 0, "Fine-tuning for three partners in parallel.", "approved", "h800"),
+    Wish(16, 45, 0, "The video model at full resolution.", "less", "a800"),
 )
 EVERYTHING = 400
 ASKED_BACK = "Which of the runs would wait if you got 8 instead?"
@@ -74,7 +76,7 @@ def seed_requests(people: dict[str, Person]) -> int:
     claims, usable = _held(), {pk: row.usable for pk, row in capacity_at(clock.now()).items()}
     made = 0
     for wish in WISHES:
-        claim = next((row for row in claims if usable.get(row.gpu_model_id or 0, 0) // wish.part >= wish.more), None)
+        claim = next((row for row in claims if _suits(wish, row, usable)), None)
         claim = claim or next(iter(claims), None)
         if claim is not None:
             claims.remove(claim)
@@ -91,6 +93,12 @@ def seed_requests(people: dict[str, Person]) -> int:
         reason="At a conference",
     )
     return made
+
+
+def _suits(wish: Wish, claim: Claim, usable: dict[int, int]) -> bool:
+    if wish.model and (claim.gpu_model is None or claim.gpu_model.name != wish.model):
+        return False
+    return usable.get(claim.gpu_model_id or 0, 0) // wish.part >= wish.more
 
 
 def _held() -> list[Claim]:

@@ -237,6 +237,7 @@ SPECTACULAR_SETTINGS = {
         "EnrolmentTokenStateEnum": ["open", "used", "revoked", "expired"],
         "ClaimKindEnum": "quotas.models.ClaimKind",
         "ApprovalStateEnum": "approvals.states.ApprovalState",
+        "RequestStateEnum": "quotas.states.RequestState",
     },
 }
 

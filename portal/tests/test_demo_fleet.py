@@ -32,7 +32,7 @@ from projects.models import ComputeRequest, Milestone, Project, Stage, Tier
 from projects.policies import visible_to
 from quotas.engine.auditing import audit
 from quotas.engine.solving import solve
-from quotas.models import Claim
+from quotas.models import Claim, ClaimKind
 from quotas.selectors import promised_at
 from scheduling.engine import MILLI
 from scheduling.models import Charge, DeviceAllocation, Job
@@ -138,7 +138,7 @@ def test_some_milestones_are_late_and_no_submission_has_waited_for_ever(seeded: 
 
 
 def test_quotas_are_concentrated_and_large_ones_are_whole_nodes(seeded: Path) -> None:
-    claims = list(Claim.objects.filter(gpu_model__name__in=MODELS, project__isnull=False))
+    claims = list(Claim.objects.filter(gpu_model__name__in=MODELS, project__isnull=False, kind=ClaimKind.BASE))
     guaranteed = [claim.guaranteed for claim in claims if claim.guaranteed]
     assert 45 <= len(guaranteed) <= 75
     assert len(claims) > 3 * len(guaranteed)
@@ -169,7 +169,8 @@ def test_charges_cover_the_time_held_to_the_second_and_are_marked_simulated(seed
 
 def test_jobs_of_the_past_ended_and_held_no_more_than_their_project_may(seeded: Path) -> None:
     limits = dict(ComputeRequest.objects.values_list("project_id", "max"))
-    granted = Claim.objects.filter(project__isnull=False, resource="gpu").values_list("project_id", "limit")
+    granted = Claim.objects.filter(project__isnull=False, resource="gpu", kind=ClaimKind.BASE)
+    granted = granted.values_list("project_id", "limit")
     limits |= {project: limit or 0 for project, limit in granted if project is not None}
     past = Job.objects.exclude(state="queued")
     assert not past.filter(ended_at__isnull=True).exists()

@@ -47,7 +47,7 @@ class RequestInput(RequestEdit):
     project = serializers.IntegerField(min_value=1, max_value=LARGEST)
 
 
-class SubmitInput(Fields):
+class RequestSubmitInput(Fields):
     answer = serializers.CharField(
         max_length=2000,
         required=False,
@@ -85,7 +85,7 @@ class GrantedOutput(Fields):
     ends_at = serializers.DateTimeField(allow_null=True)
 
 
-class QuestionOutput(Fields):
+class RequestQuestionOutput(Fields):
     text = serializers.CharField()
     by = serializers.CharField(help_text="User name")
     at = serializers.DateTimeField()
@@ -119,6 +119,6 @@ class RequestOutput(RequestRowOutput):
 
     content = serializers.CharField(help_text="Hash of what is asked.")
     path = StepOutput(many=True, help_text="The steps of the decision, in order.")
-    question = QuestionOutput(allow_null=True, help_text="What is to be answered before it is submitted again.")
+    question = RequestQuestionOutput(allow_null=True, help_text="What is to be answered before it is submitted again.")
     attachments = AttachmentOutput(many=True)
     can = serializers.ListField(child=serializers.CharField(), help_text="What the caller could do now.")

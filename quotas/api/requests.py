@@ -83,13 +83,14 @@ class QuotaRequestViewSet(PersonActsViewSet):
         return self._answer(found.pk)
 
     @extend_schema(
-        request=serializers.SubmitInput, responses={200: serializers.RequestOutput, **problems(403, 404, 409, 422)}
+        request=serializers.RequestSubmitInput,
+        responses={200: serializers.RequestOutput, **problems(403, 404, 409, 422)},
     )
     @action(detail=True, methods=["post"])
     def submit(self, request: Request, pk: str) -> Response:
         """Ask for a decision; where the policy says so it is granted at once."""
         found = self._visible(int(pk))
-        data = self.parse(serializers.SubmitInput)
+        data = self.parse(serializers.RequestSubmitInput)
         services.request_submit(actor=self.actor, request_id=found.pk, answer=data["answer"])
         return self._answer(found.pk)
 
@@ -111,7 +112,11 @@ class QuotaRequestViewSet(PersonActsViewSet):
         found = self._visible(int(pk))
         return self._answer(services.request_clone(actor=self.actor, request_id=found.pk).pk, 201)
 
-    @extend_schema(responses={200: serializers.AttachmentOutput(many=True), **problems(404)}, filters=False)
+    @extend_schema(
+        operation_id="quota_requests_attachments_list",
+        responses={200: serializers.AttachmentOutput(many=True), **problems(404)},
+        filters=False,
+    )
     @action(detail=True, methods=["get"], filterset_class=None)
     def attachments(self, request: Request, pk: str) -> Response:
         """Its files, without their bytes."""

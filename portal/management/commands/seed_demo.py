@@ -80,11 +80,11 @@ class Command(BaseCommand):
         seed_prices(clock.now() - HALF_YEAR)
         granted = seed_promises(admin)
         jobs = seed_records()
+        requests = seed_requests(people)
+        if requests:
+            self.stdout.write(f"{requests} quota requests made")
         if jobs:
             self.stdout.write(f"{granted} quotas granted, {jobs} jobs of the past written")
             for _round in range(MOST_ROUNDS):
                 if not demo_submit(FIRST_JOBS):
                     break
-        requests = seed_requests(people)
-        if requests:
-            self.stdout.write(f"{requests} quota requests made")
