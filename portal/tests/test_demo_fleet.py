@@ -170,8 +170,8 @@ def test_charges_cover_the_time_held_to_the_second_and_are_marked_simulated(seed
 def test_jobs_of_the_past_ended_and_held_no_more_than_their_project_may(seeded: Path) -> None:
     limits = dict(ComputeRequest.objects.values_list("project_id", "max"))
     granted = Claim.objects.filter(project__isnull=False, resource="gpu", kind=ClaimKind.BASE)
-    granted = granted.values_list("project_id", "limit")
-    limits |= {project: limit or 0 for project, limit in granted if project is not None}
+    held = granted.values_list("project_id", "limit")
+    limits |= {project: limit or 0 for project, limit in held if project is not None}
     past = Job.objects.exclude(state="queued")
     assert not past.filter(ended_at__isnull=True).exists()
     assert not past.filter(ended_at__gt=clock.now()).exists()
