@@ -101,6 +101,11 @@ class Kind(ABC):
     def content(self, approval: Approval, locked: Locked) -> str:
         """The hash of what is asked as it stands under lock."""
 
+    def content_shown(self, approval: Approval) -> str:
+        """The hash of what a page shows now. Most content is fixed while it waits; a kind of which parts may change
+        meanwhile answers anew."""
+        return approval.content
+
     @abstractmethod
     def changed(self, seen: str, now: str) -> list[str]:
         """In which fields two such hashes differ, by name."""

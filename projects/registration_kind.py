@@ -38,6 +38,10 @@ class RegistrationKind(ProjectSubject):
     def content(self, approval: Approval, locked: Locked) -> str:
         return content_hash(locked[Project][approval.subject_id])
 
+    def content_shown(self, approval: Approval) -> str:
+        """The team may change while a registration waits."""
+        return content_hash(Project.objects.select_related("area").get(pk=approval.subject_id))
+
     def changed(self, seen: str, now: str) -> list[str]:
         return changed_fields(seen, now)
 

@@ -180,7 +180,7 @@ class _Act(View):
 
 def _on(sight: Sight) -> dict[str, Any]:
     """What an answer is given on."""
-    return {"version": sight.approval.version, "seen": sight.approval.content}
+    return {"version": sight.approval.version, "seen": sight.seen}
 
 
 class Refuse(_Act):

@@ -42,6 +42,8 @@ class Evidence:
     """What would fit, where all of what is asked does not."""
     has_less: bool = False
     """Whether less of it can be approved."""
+    content: str = ""
+    """The hash of what is shown, where it may differ from what was submitted."""
     answer_url: str = ""
     """Where who asked answers what was asked back."""
 

@@ -88,7 +88,7 @@ def context_of(sight: Sight, given: Typed) -> Mapping[str, Any]:
         "comment_form": given.comment,
         "kept": given.kept(sight),
         "refusal": given.refusal,
-        "seen": given.seen or approval.content,
+        "seen": given.seen or evidence.content or approval.content,
     }
 
 

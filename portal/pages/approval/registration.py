@@ -75,6 +75,7 @@ class ShownRegistration(Shown):
             lines=lines,
             reason=found.detail.project.goal,
             more=found,
+            content=found.detail.content,
             answer_url=reverse("projects:edit", args=[found.detail.project.pk]),
         )
 

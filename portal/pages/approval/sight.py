@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accounts.models import Person
+from approvals.kinds import kind_named
 from approvals.models import Approval, Comment, Step, Vote
 from approvals.policies import may_comment, sees_private_notes, visible_to
 from approvals.selectors import Waiting, names, open_approvals, split_for, talk_of, votes_of
@@ -56,6 +57,11 @@ class Sight:
     @property
     def is_asker(self) -> bool:
         return self.approval.requester_id == self.person.pk
+
+    @property
+    def seen(self) -> str:
+        """The hash of what is shown: the answer holds for it."""
+        return kind_named(self.approval.kind).content_shown(self.approval)
 
     @property
     def may_comment(self) -> bool:

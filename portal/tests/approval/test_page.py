@@ -1,5 +1,6 @@
 """The decision page through HTTP: each answer, by role and by state, and what it shows of a second click."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from approvals.services import approval_comment, delegation_create, policy_in_fo
 from kernel import clock
 from projects.content import REGISTRATION
 from projects.models import Project
+from projects.services import member_add
 from projects.tests import factories as registry
 
 pytestmark = pytest.mark.django_db
@@ -254,3 +256,18 @@ def test_long_names_and_hostile_text_stay_text(lead: Person, admin: Client) -> N
     for answer in (admin.get(at(approval)), admin.get(at(approval, "/peek"), HTTP_HX_REQUEST="true")):
         page = answer.content.decode()
         assert "<script>alert" not in page and "&lt;script&gt;alert(2)" in page and "蛋白质结构预测" in page
+
+
+@pytest.mark.parametrize("act", ["/vote", "/refuse"])
+def test_a_team_that_changed_since_the_submission_is_decided_on_as_it_is_shown(
+    approval: Approval, admin: Client, lead: Person, act: str
+) -> None:
+    people.person("newcomer")
+    member_add(actor=lead, project_id=approval.subject_id, person="newcomer", role="researcher")
+    page = admin.get(at(approval, "" if act == "/vote" else act)).content.decode()
+    [seen] = set(re.findall(r'name="seen" (?:[a-z]+="[^"]*" )*value="(\w+)"', page))
+    assert seen != approval.content
+    found = admin.post(at(approval, act), answered(approval, "approve", "Looked at", seen=seen))
+    assert found.status_code == 302
+    approval.refresh_from_db()
+    assert approval.state == ("approved" if act == "/vote" else "rejected")

@@ -60,6 +60,8 @@ def decides(admin: Visitor, address: str) -> None:
     own.get_by_role("link", name="Decide").click()
     admin.finds_no_barrier()
     page.get_by_role("button", name="Approve", exact=True).click()
+    expect(page.locator(".title-line .state-word")).to_contain_text("Approved", ignore_case=True)
+    admin.goes_to(address)
     expect(page.locator(".title-line .state-word")).to_have_text("Active")
     page.get_by_role("link", name="Set tier").click()
     dialog = page.locator("#confirm-dialog")
