@@ -18,6 +18,7 @@ from inventory.selectors import capacity_at
 from portal.pages.approval.kinds import Evidence, Line, Shown
 from portal.pages.approval.sight import Sight
 from portal.pages.registration import Against
+from projects.content import hash_of
 from projects.history import HistoryItem, changed_between_submissions
 from projects.models import ComputeRequest, Membership, Project, Question
 from projects.policies import SEES_ALL, visible_to
@@ -40,6 +41,11 @@ class Stated:
     members: Sequence[Membership]
     expected_compute: Sequence[ComputeRequest]
     milestones: Sequence[MilestoneFact]
+
+    @property
+    def content(self) -> str:
+        """The hash of just this: no statement."""
+        return hash_of(self.project, self.expected_compute, self.milestones, self.members)
 
 
 @dataclass(frozen=True, slots=True)
