@@ -17,6 +17,9 @@ _BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 def number(value: float | Decimal, decimals: int = 0) -> str:
     """Group digits by three with a thin space: 128 741."""
+    if isinstance(value, int) and decimals == 0:
+        # Of any length: what somebody typed is told back to them.
+        return f"{value:,}".replace(",", THIN_SPACE)
     step = Decimal(1).scaleb(-decimals)
     rounded = Decimal(str(value)).quantize(step, rounding=ROUND_HALF_UP)
     if rounded == 0:

@@ -43,7 +43,7 @@ def _read(changes: Mapping[str, Any]) -> tuple[dict[str, Any], Faults]:
             if at is None:
                 faults[field] = _("“%(value)s” is no instant with its time zone.") % {"value": str(value)[:40]}
             else:
-                plain[field] = at.astimezone(UTC).isoformat()
+                plain[field] = at.isoformat()
         elif isinstance(value, bool) or not isinstance(value, int) or value < 0:
             faults[field] = _("“%(value)s” is no whole number of GPUs.") % {"value": str(value)[:40]}
         else:
@@ -52,12 +52,12 @@ def _read(changes: Mapping[str, Any]) -> tuple[dict[str, Any], Faults]:
 
 
 def _instant(value: Any) -> datetime | None:
-    """An instant, or its text in ISO 8601 with an offset."""
+    """An instant, or its text in ISO 8601 with an offset, in UTC. None for anything else, beyond the calendar too."""
     try:
         at = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
-    except ValueError:
+        return at.astimezone(UTC) if at.tzinfo is not None else None
+    except (ValueError, OverflowError):
         return None
-    return at if at.tzinfo is not None else None
 
 
 def _more_faults(before: Asked, after: Asked) -> Faults:

@@ -160,6 +160,10 @@ def test_less_may_be_granted_never_more_and_never_less_than_is_held(project: Pro
     assert field(ends_at="2000-01-01T00:00:00+00:00") == ["ends_at"]
     assert field(ends_at="tomorrow") == ["ends_at"]
     assert field(reason="other") == ["reason"]
+    assert field(guaranteed=10**40) == ["guaranteed", "limit"]
+    assert field(limit=10**40) == ["limit"]
+    assert field(ends_at="9999-12-31T23:59:59-12:00") == ["ends_at"]
+    assert field(ends_at="0001-01-01T00:00:00+12:00") == ["ends_at"]
     ends_at = asking.in_days(30)
     granted = asking.approve(request, changes={"guaranteed": 24, "ends_at": ends_at.isoformat()})
     assert (granted.granted_guaranteed, granted.granted_limit, granted.granted_ends_at) == (24, 48, ends_at)
