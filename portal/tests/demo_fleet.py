@@ -42,12 +42,12 @@ def story() -> dict[str, Any]:
         ),
         "tiers": list(TierFact.objects.order_by("project__name").values_list("project__name", "tier")),
         "claims": list(
-            Claim.objects.order_by("project__name", "gpu_model__name").values_list(
+            Claim.objects.order_by("project__name", "gpu_model__name", "guaranteed", "limit").values_list(
                 "project__name", "gpu_model__name", "guaranteed", "limit"
             )
         ),
         "jobs": list(
-            Job.objects.order_by("project__name", "name", "milli_gpus", "state").values_list(
+            Job.objects.order_by("project__name", "name", "milli_gpus", "state", "owner__username").values_list(
                 "project__name", "name", "milli_gpus", "state", "owner__username"
             )
         ),

@@ -57,7 +57,7 @@ def test_less_than_asked_is_marked(lead: Client, project: Project, model: GpuMod
     page = text(lead.get(page_of(row)))
     assert '<td>40</td><td class="is-other">32 <span class="help">not as asked</span></td>' in page
     story = text(lead.get(f"/projects/{project.pk}/quota"))
-    assert f'<a href="/quota-requests/{row.pk}">request {row.pk}</a>' in story
+    assert f'<a class="is-in-text" href="/quota-requests/{row.pk}">request {row.pk}</a>' in story
 
 
 def test_a_question_and_a_refusal_are_told(lead: Client, project: Project, model: GpuModel) -> None:
