@@ -7,6 +7,7 @@ from django.db.models import Q, QuerySet
 
 from accounts.models import Person
 from approvals.models import Answer, Approval, Vote
+from approvals.policies import visible_to as visible_approvals
 from approvals.selectors import approvals_of
 from approvals.services import open_approval_id
 from projects import policies
@@ -47,9 +48,10 @@ def approval_of(request: QuotaRequest) -> Approval | None:
 
 
 def visible_attachment(person: object, request_id: int, attachment_id: int) -> RequestAttachment | None:
-    """A file of a request that this person may know of."""
+    """A file of a request that this person may know of, or has to decide on: a stand-in need not know the project."""
     rows = RequestAttachment.objects.filter(pk=attachment_id, request=request_id)
-    return rows.filter(request__project__in=visible_to(person)).first()
+    decides = visible_approvals(person).filter(kind=KIND).values("subject_id")
+    return rows.filter(Q(request__project__in=visible_to(person)) | Q(request__in=decides)).first()
 
 
 def can_now(person: object, request: QuotaRequest) -> list[str]:

@@ -1,12 +1,15 @@
 """Files of a request: what is taken, as what it is sent, and to whom."""
 
 import base64
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from accounts.tests import factories as people
+from approvals.services import delegation_create
 from inventory.models import GpuModel
+from kernel import clock
 from kernel.errors import Invalid
 from projects.models import Project
 from projects.tests import factories
@@ -97,6 +100,18 @@ def test_a_file_is_kept_and_not_shown_and_strangers_see_none(draft: QuotaRequest
     assert people.api_client(people.person()).get(f"{path}/{row['id']}").status_code == 404
     other = asking.draft(factories.active_project(), GpuModel.objects.get(name="h100"), 1)
     assert lead.get(f"/api/v1/quota-requests/{other.pk}/attachments/{row['id']}").status_code == 404
+
+
+def test_who_stands_in_reads_the_files_of_what_they_decide_and_of_nothing_else(draft: QuotaRequest) -> None:
+    row = add(draft, "plan.txt", b"Why")
+    admin, helper = people.admin(), people.person("helper")
+    path = f"/api/v1/quota-requests/{draft.pk}/attachments/{row.pk}"
+    until = clock.now() + timedelta(days=3)
+    delegation_create(actor=admin, stand_in_id=helper.pk, starts_at=None, ends_at=until)
+    assert people.api_client(helper).get(path).status_code == 404
+    services.request_submit(actor=asking.lead_of(draft.project), request_id=draft.pk)
+    assert people.api_client(helper).get(path).status_code == 200
+    assert people.api_client(people.person()).get(path).status_code == 404
 
 
 def test_the_way_of_a_request_through_the_api(draft: QuotaRequest) -> None:
