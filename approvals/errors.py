@@ -19,6 +19,13 @@ class OwnRequest(NotYours):
     title = _("Nobody decides on a request of their own, of a project of theirs, or of somebody they stand in for")
 
 
+class NothingToDecide(Forbidden):
+    """Only who may decide something names a stand-in: the stand-ins of who asks are kept from deciding."""
+
+    code = "nothing_to_decide"
+    title = _("You decide nothing, so there is nothing to stand in for")
+
+
 class MeanwhileChanged(Conflict):
     """The page was older than the approval. ``data``: version, state, happened (sentences)."""
 

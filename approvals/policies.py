@@ -6,12 +6,14 @@ from accounts.models import Person, Role
 from accounts.policies import has_role, organisation_roles, require_role
 from approvals.deciders import live_delegations
 from approvals.kinds import kinds
-from approvals.models import Approval, PolicyVersion
+from approvals.models import Approval, PolicyVersion, Step
 from approvals.rules import Rules, never_by_itself
-from approvals.states import ApprovalState
+from approvals.states import OPEN, ApprovalState
 from kernel import clock
 
 SEES_ALL = frozenset({Role.DIRECTOR, Role.ADMIN, Role.AUDITOR})
+DECIDING = (Role.ADMIN, Role.DIRECTOR)
+"""Roles that a step may name: an auditor changes nothing."""
 
 
 def visible_to(person: object) -> QuerySet[Approval]:
@@ -41,6 +43,17 @@ def _to_decide(person: Person) -> Q:
             of_principal |= Q(steps__escalated_at__isnull=False, steps__escalate_to__overlap=roles)
         named |= waits & of_principal & (Q() if row.approval_id is None else Q(pk=row.approval_id))
     return named
+
+
+def decides_something(person: object) -> bool:
+    """Whether anything is, or by the rules in force can become, this person's to decide in their own right."""
+    if not isinstance(person, Person) or not person.is_active:
+        return False
+    open_steps = Step.objects.filter(approval__state__in=OPEN, passed_at__isnull=True)
+    if has_role(person, *DECIDING) or open_steps.filter(people__contains=[person.pk]).exists():
+        return True
+    in_force = PolicyVersion.objects.order_by("kind", "-number").distinct("kind")
+    return any(person.pk in step.people for policy in in_force for rule in policy.parsed for step in rule.steps)
 
 
 def may_comment(person: object, approval: Approval) -> bool:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from accounts.models import Person, Role
+from accounts.models import Person
 from approvals.kinds import Kind
+from approvals.policies import DECIDING
 from approvals.rules import Rule, StepRule
 from kernel.errors import Invalid
 
@@ -13,8 +14,6 @@ MOST_RULES = 20
 MOST_STEPS = 5
 MOST_HOURS = 24 * 90
 MOST_NAME = 200
-DECIDING = (Role.ADMIN, Role.DIRECTOR)
-"""Roles that a step may name: an auditor changes nothing."""
 
 
 def check_rules(kind: Kind, rules: Sequence[Rule]) -> None:

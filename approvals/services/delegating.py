@@ -8,9 +8,9 @@ from accounts.models import Person, Role
 from accounts.policies import has_role, require_signed_in
 from approvals import telling
 from approvals.deciders import current_steps, deciders, excluded, people_now
-from approvals.errors import NotYours, OwnRequest
+from approvals.errors import NothingToDecide, NotYours, OwnRequest
 from approvals.models import Approval, Delegation
-from approvals.policies import visible_to
+from approvals.policies import decides_something, visible_to
 from approvals.services.voting import MOST_COMMENT
 from kernel import audit, clock
 from kernel.calendar import organisation_zone
@@ -26,10 +26,13 @@ def delegation_create(
 ) -> Delegation:
     """From ``starts_at`` (None: now) until ``ends_at`` somebody may decide what the actor may. Only for oneself.
 
-    Never passed on further. Raises ``Invalid`` naming the field.
+    Never passed on further. Raises ``Invalid`` naming the field, ``NothingToDecide`` for who decides nothing: their
+    stand-ins would be kept from deciding what they ask for, and nothing else would come of it.
     """
     with unit_of_work():
         someone = require_signed_in(actor)
+        if not decides_something(someone):
+            raise NothingToDecide
         stand_in = _stand_in(someone, stand_in_id)
         during = _window(starts_at, ends_at)
         row = _create(someone, stand_in, during, _bounded(reason), None)

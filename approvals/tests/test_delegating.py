@@ -7,12 +7,13 @@ import pytest
 from accounts.models import Person
 from accounts.tests import factories as people
 from approvals import services
-from approvals.errors import NotYours, OwnRequest
+from approvals.errors import NothingToDecide, NotYours, OwnRequest
 from approvals.models import Delegation, Vote
+from approvals.rules import Rule, StepRule
 from approvals.selectors import delegations_of, waiting_of
 from approvals.services import Ballot
 from approvals.standing_in import past_delegations_of
-from approvals.tests.wish import Cast, Wish, fresh_person, submit
+from approvals.tests.wish import RULES, Cast, Wish, fresh_person, submit
 from kernel import clock
 from kernel.errors import Conflict, Invalid, NotFound
 from kernel.models import AuditEntry
@@ -41,11 +42,14 @@ def test_a_stand_in_decides_and_the_vote_says_for_whom(wish: Wish, who: Cast) ->
 
 
 def test_it_is_not_passed_on(wish: Wish, who: Cast) -> None:
-    name(who.ada, who.kim)
+    name(who.ada, who.dora)
     other = people.person("other")
-    name(who.kim, other)
+    name(who.dora, other)
     submit(wish, who.lin)
+    assert len(waiting_of(fresh_person(who.dora))) == 1
     assert waiting_of(fresh_person(other)) == []
+    with pytest.raises(NothingToDecide):
+        name(other, who.kim)
 
 
 def test_one_that_has_not_begun_or_was_ended_gives_no_right(wish: Wish, who: Cast) -> None:
@@ -59,12 +63,12 @@ def test_one_that_has_not_begun_or_was_ended_gives_no_right(wish: Wish, who: Cas
 
 
 def test_only_those_it_is_about_and_admins_end_it_once(who: Cast) -> None:
-    row = name(who.lin, who.kim)
+    row = name(who.bob, who.kim)
     with pytest.raises(NotFound):
         services.delegation_revoke(actor=who.dora, delegation_id=row.pk)
     services.delegation_revoke(actor=who.ada, delegation_id=row.pk)
     with pytest.raises(Conflict):
-        services.delegation_revoke(actor=who.lin, delegation_id=row.pk)
+        services.delegation_revoke(actor=who.bob, delegation_id=row.pk)
     assert [
         entry.action for entry in AuditEntry.objects.filter(subject_type="approvals.delegation").order_by("id")
     ] == [
@@ -74,25 +78,54 @@ def test_only_those_it_is_about_and_admins_end_it_once(who: Cast) -> None:
 
 
 def test_what_is_over_is_listed_apart(who: Cast) -> None:
-    ended, live = name(who.lin, who.kim), name(who.lin, who.ada)
-    services.delegation_revoke(actor=who.lin, delegation_id=ended.pk)
-    assert list(delegations_of(who.lin, clock.now())) == [live]
-    assert list(past_delegations_of(who.lin, clock.now())) == [ended]
+    ended, live = name(who.bob, who.kim), name(who.bob, who.ada)
+    services.delegation_revoke(actor=who.bob, delegation_id=ended.pk)
+    assert list(delegations_of(who.bob, clock.now())) == [live]
+    assert list(past_delegations_of(who.bob, clock.now())) == [ended]
     assert list(past_delegations_of(who.kim, clock.now())) == [ended]
 
 
 @pytest.mark.parametrize("days", [0, -1])
 def test_it_ends_after_it_begins(days: int, who: Cast) -> None:
     with pytest.raises(Invalid) as refused:
-        name(who.lin, who.kim, days=days)
+        name(who.bob, who.kim, days=days)
     assert list(refused.value.errors) == ["ends_at"]
 
 
 def test_nobody_names_oneself_a_program_or_somebody_who_left(who: Cast) -> None:
     gone, robot = people.deactivated("gone"), people.service_account("robot")
-    for other in (who.lin, gone, robot):
+    for other in (who.bob, gone, robot):
         with pytest.raises(Invalid):
-            name(who.lin, other)
+            name(who.bob, other)
+
+
+def test_who_decides_nothing_names_nobody_and_so_keeps_nobody_from_deciding(wish: Wish, who: Cast) -> None:
+    with pytest.raises(NothingToDecide):
+        name(who.lin, who.ada)
+    assert not Delegation.objects.exists()
+    auditor = people.auditor()
+    with pytest.raises(NothingToDecide):
+        name(auditor, who.ada)
+
+
+def test_whom_the_rules_in_force_name_has_something_to_stand_in_for(wish: Wish, who: Cast) -> None:
+    named = (Rule("all", (StepRule(people=(who.lin.pk,)),)),)
+    services.policy_set(actor=fresh_person(who.ada), kind=wish.name, rules=named, seen=1, reason="a small team")
+    assert name(who.lin, who.kim).stand_in == who.kim
+    services.policy_set(actor=fresh_person(who.ada), kind=wish.name, rules=RULES, seen=2, reason="as before")
+    with pytest.raises(NothingToDecide):
+        name(who.lin, who.kim)
+
+
+def test_who_is_named_by_a_step_that_waits_has_something_to_stand_in_for(wish: Wish, who: Cast) -> None:
+    named = (Rule("all", (StepRule(people=(who.lin.pk,)),)),)
+    services.policy_set(actor=fresh_person(who.ada), kind=wish.name, rules=named, seen=1, reason="a small team")
+    approval = submit(wish, who.kim)
+    services.policy_set(actor=fresh_person(who.ada), kind=wish.name, rules=RULES, seen=2, reason="as before")
+    assert name(who.lin, who.dora).stand_in == who.dora
+    services.approval_vote(actor=fresh_person(who.dora), approval_id=approval.pk, ballot=Ballot("approve"))
+    with pytest.raises(NothingToDecide):
+        name(who.lin, who.ada)
 
 
 def test_one_decision_is_handed_on_and_no_other(wish: Wish, who: Cast) -> None:

@@ -116,8 +116,8 @@ def test_who_asked_never_votes(wish: Wish, who: Cast) -> None:
 
 
 def test_who_stands_in_for_who_asked_never_votes(wish: Wish, who: Cast) -> None:
-    stand_in(who.lin, who.ada)
-    approval = submit(wish, who.lin)
+    stand_in(who.bob, who.ada)
+    approval = submit(wish, who.bob)
     with pytest.raises(OwnRequest):
         vote(approval, who.ada)
 
@@ -130,9 +130,9 @@ def test_who_asked_does_not_vote_for_a_principal_either(wish: Wish, who: Cast) -
 
 
 def test_a_stand_in_of_the_requester_does_not_vote_for_another_principal(wish: Wish, who: Cast) -> None:
-    stand_in(who.lin, who.kim)
+    stand_in(who.bob, who.kim)
     stand_in(who.ada, who.kim)
-    approval = submit(wish, who.lin)
+    approval = submit(wish, who.bob)
     with pytest.raises(OwnRequest):
         vote(approval, who.kim)
 
@@ -326,10 +326,11 @@ def test_the_database_refuses_a_vote_for_who_asked(waiting: Approval, who: Cast)
         raw(waiting, who.ada, on_behalf_of=who.lin)
 
 
-def test_the_database_refuses_who_stands_in_for_who_asked(waiting: Approval, who: Cast) -> None:
-    stand_in(who.lin, who.kim)
+def test_the_database_refuses_who_stands_in_for_who_asked(wish: Wish, who: Cast) -> None:
+    stand_in(who.bob, who.kim)
+    approval = submit(wish, who.bob, gpus=8)
     with pytest.raises(IntegrityError, match="stands in for the requester"), transaction.atomic():
-        raw(waiting, who.kim)
+        raw(approval, who.kim)
 
 
 def test_the_database_refuses_a_second_vote_of_the_round(waiting: Approval, who: Cast) -> None:

@@ -16,6 +16,7 @@ from accounts.policies import require_signed_in
 from approvals import services
 from approvals.forms import DelegationForm
 from approvals.models import Delegation
+from approvals.policies import decides_something
 from approvals.selectors import delegations_of
 from approvals.standing_in import past_delegations_of
 from approvals.views.frame import framed
@@ -88,11 +89,11 @@ def _page(request: HttpRequest, person: Person, form: DelegationForm) -> HttpRes
     now = clock.now()
     rows = list(delegations_of(person, now))
     context: dict[str, Any] = {
-        "form": form,
+        "form": form if decides_something(person) else None,
         "given": [row for row in rows if row.principal_id == person.pk],
         "got": [row for row in rows if row.stand_in_id == person.pk],
         "past": list(past_delegations_of(person, now)),
         "now": now,
     }
-    status = 422 if form.errors else 200
+    status = 422 if form.is_bound else 200
     return render(request, "approvals/delegations.html", framed(person, "delegations", context), status=status)

@@ -110,7 +110,7 @@ def _flow(admin: Person, lead: Person, researcher: Person, submitted: Project) -
     approval_comment(actor=admin, approval_id=approval.pk, text=said("approvalcomment"))
     until = clock.now() + timedelta(days=14)
     stand_in = delegation_create(
-        actor=lead, stand_in_id=researcher.pk, starts_at=None, ends_at=until, reason=said("standinreason")
+        actor=admin, stand_in_id=researcher.pk, starts_at=None, ends_at=until, reason=said("standinreason")
     )
     rules = (Rule(said("rulename"), (StepRule((Role.ADMIN, Role.DIRECTOR)),)),)
     rules_set(actor=admin, kind=REGISTRATION, rules=rules, seen=1, reason=said("rulereason"))

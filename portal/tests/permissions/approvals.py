@@ -1,5 +1,5 @@
-"""The flow of decisions. ``approval`` is that of the lead's submitted registration; ``delegation`` the lead's to the
-researcher. Who asked and the project's team never decide; the one step is open to admins and directors."""
+"""The flow of decisions. ``approval`` is that of the lead's submitted registration; ``delegation`` the director's to
+the researcher. Who asked and the project's team never decide; the one step is open to admins and directors."""
 
 from portal.tests.permissions.table import row
 
@@ -23,9 +23,9 @@ ROWS = [
     row("POST", "/approvals/bulk/approve",           "in 200 200 200 200 200 200", body={"seen": "{approval}:1:-"}),
     row("POST", "/approvals/bulk/reject",            "in 422 422 422 422 422 422", body={"seen": "{approval}:1:-"}),
     row("GET", "/approvals/delegations",             "in 200 200 200 200 200 200"),
-    row("POST", "/approvals/delegations",            "in 302 302 302 302 302 302", body=FORM),
-    row("GET", "/approvals/delegations/{delegation}/end", "in 404 200 200 404 404 404"),
-    row("POST", "/approvals/delegations/{delegation}/end", "in 404 302 302 404 404 404"),
+    row("POST", "/approvals/delegations",            "in 403 403 403 302 302 403", body=FORM),
+    row("GET", "/approvals/delegations/{delegation}/end", "in 404 200 404 200 404 404"),
+    row("POST", "/approvals/delegations/{delegation}/end", "in 404 302 404 302 404 404"),
     row("GET", "/approvals/policies",                "in 403 403 403 200 200 200"),
     row("GET", KIND,                                 "in 403 403 403 200 200 200"),
     row("POST", KIND,                                "in 403 403 403 403 200 403", body={"act": "add", "rows": "0"}),
@@ -45,8 +45,8 @@ ROWS = [
     row("POST", "/api/v1/approvals/{approval}/comments", "401 404 403 403 201 201 403",
         body={"text": "Between us", "is_private": True}),
     row("GET", "/api/v1/delegations",                "401 200 200 200 200 200 200"),
-    row("POST", "/api/v1/delegations",               "401 201 201 201 201 201 201", body=STAND_IN),
-    row("POST", "/api/v1/delegations/{delegation}/revoke", "401 404 200 200 404 200 404"),
+    row("POST", "/api/v1/delegations",               "401 403 403 403 201 201 403", body=STAND_IN),
+    row("POST", "/api/v1/delegations/{delegation}/revoke", "401 404 200 404 200 200 404"),
     row("GET", API,                                  "401 403 403 403 200 200 200"),
     row("GET", f"{API}/project_registration",                "401 403 403 403 200 200 200"),
     row("PUT", f"{API}/project_registration",                "401 403 403 403 403 200 403", body=POLICY),

@@ -180,10 +180,10 @@ def _projects(cast: dict[str, Person]) -> dict[str, Any]:
 
 
 def _flow(cast: dict[str, Person], submitted: Project) -> dict[str, int]:
-    """The approval of the submitted registration, and a stand-in of the lead."""
+    """The approval of the submitted registration, and a stand-in of the director."""
     until = clock.now() + timedelta(days=14)
     stand_in = delegation_create(
-        actor=cast["lead"], stand_in_id=cast["researcher"].pk, starts_at=None, ends_at=until, reason="away"
+        actor=cast["director"], stand_in_id=cast["researcher"].pk, starts_at=None, ends_at=until, reason="away"
     )
     approval = Approval.objects.get(kind=REGISTRATION, subject_id=submitted.pk)
     return {"approval": approval.pk, "delegation": stand_in.pk}
