@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from approvals.deciders import Decider, current_steps, deciders, excluded, people_now, steps_ahead
 from approvals.errors import MeanwhileChanged, NotYours, OwnRequest
-from approvals.kinds import QueueRow
+from approvals.kinds import QueueRow, contents_shown
 from approvals.models import Approval, Step
 from approvals.policies import visible_to
 from approvals.queue import shown_rows, step_words
@@ -32,13 +32,15 @@ class Prospect:
     approval: Approval
     shown: QueueRow
     follows: str
+    content: str
+    """The hash of what is shown."""
     why: str = ""
     happened: Sequence[str] = ()
 
     @property
     def seen(self) -> str:
         """As the form sends it back: exactly what was looked at."""
-        return f"{self.approval.pk}:{self.approval.version}:{self.approval.content}"
+        return f"{self.approval.pk}:{self.approval.version}:{self.content}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def preview(person: Person, answer: str, asked: Mapping[int, int | None], now: d
     """
     rows = list(visible_to(person).filter(pk__in=list(asked)).select_related("requester", "policy"))
     rows.sort(key=lambda row: (row.due_at is None, row.due_at or now, row.pk))
-    shown = shown_rows(rows, now)
+    shown, contents = shown_rows(rows, now), contents_shown(rows)
     reasons = _reasons(person, rows, asked) if answer != COMMENT else {}
     follows = _follows(rows, answer)
     room, found = Room(), []
@@ -94,7 +96,7 @@ def preview(person: Person, answer: str, asked: Mapping[int, int | None], now: d
         why, happened = reasons.get(row.pk, ("", ()))
         if answer == APPROVE and not why:
             why = room.refusal(shown[row.pk])
-        found.append(Prospect(row, shown[row.pk], follows[row.pk], why, happened))
+        found.append(Prospect(row, shown[row.pk], follows[row.pk], contents[row.pk], why, happened))
     doing = [one for one in found if not one.why]
     by_model: Counter[str] = Counter()
     for one in doing if answer == APPROVE else ():

@@ -101,10 +101,10 @@ class Kind(ABC):
     def content(self, approval: Approval, locked: Locked) -> str:
         """The hash of what is asked as it stands under lock."""
 
-    def content_shown(self, approval: Approval) -> str:
-        """The hash of what a page shows now. Most content is fixed while it waits; a kind of which parts may change
-        meanwhile answers anew."""
-        return approval.content
+    def contents_shown(self, approvals: Sequence[Approval]) -> Mapping[int, str]:
+        """The hashes of what a page shows now, by approval. Most content is fixed while it waits; a kind of which
+        parts may change meanwhile answers anew, in a constant number of statements."""
+        return {row.pk: row.content for row in approvals}
 
     @abstractmethod
     def changed(self, seen: str, now: str) -> list[str]:
@@ -154,6 +154,17 @@ def kind_named(name: str) -> Kind:
     if name not in _kinds:
         raise LookupError(f"no room registered the kind {name}")
     return _kinds[name]
+
+
+def by_kind(approvals: Sequence[Approval]) -> list[tuple[Kind, list[Approval]]]:
+    """Each kind with its own of them: what is asked of many is asked once for each kind."""
+    names = sorted({row.kind for row in approvals})
+    return [(kind_named(name), [row for row in approvals if row.kind == name]) for name in names]
+
+
+def contents_shown(approvals: Sequence[Approval]) -> dict[int, str]:
+    """The hash of what a page shows now, by approval: an answer holds for it."""
+    return {pk: content for kind, rows in by_kind(approvals) for pk, content in kind.contents_shown(rows).items()}
 
 
 def kinds() -> list[Kind]:

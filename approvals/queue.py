@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import Person, Role
-from approvals.kinds import QueueRow, kind_named
+from approvals.kinds import QueueRow, by_kind, kind_named
 from approvals.models import Approval, Step
 from approvals.selectors import AnswerTime, Waiting, answer_time, open_approvals, split_for
 from approvals.states import ApprovalState
@@ -191,10 +191,7 @@ def lines(rows: Sequence[Waiting], now: datetime, *, is_mine: bool) -> list[Line
 
 def shown_rows(approvals: Sequence[Approval], now: datetime) -> dict[int, QueueRow]:
     """What each kind says of its own, asked once for all of them."""
-    found: dict[int, QueueRow] = {}
-    for name in sorted({row.kind for row in approvals}):
-        found |= kind_named(name).rows([row for row in approvals if row.kind == name], now)
-    return found
+    return {pk: shown for kind, rows in by_kind(approvals) for pk, shown in kind.rows(rows, now).items()}
 
 
 def path_words(steps: Sequence[Step], people: Mapping[int, Person], *, is_mine: bool) -> str:

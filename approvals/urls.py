@@ -13,7 +13,6 @@ urlpatterns = [
     re_path(r"^approvals/?$", queue.waiting, name="list"),
     re_path(r"^approvals/others/?$", queue.others, name="others"),
     re_path(r"^approvals/decided/?$", decided.listing, name="decided"),
-    re_path(r"^approvals/(?P<approval_id>[0-9]{1,18})/summary/?$", queue.peek, name="peek"),
     re_path(r"^approvals/bulk/(?P<answer>approve|reject|return|comment)/?$", bulk.Bulk.as_view(), name="bulk"),
     re_path(r"^approvals/delegations/?$", delegations.Delegations.as_view(), name="delegations"),
     re_path(DELEGATION + r"/end/?$", delegations.end, name="delegation-end"),

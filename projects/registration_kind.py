@@ -14,7 +14,7 @@ from approvals.kinds import Act, Locked, QueueRow
 from approvals.models import Answer, Approval
 from approvals.rules import Measures, Rule, StepRule
 from projects.approvals import ProjectSubject
-from projects.content import REGISTRATION, changed_fields, content_hash
+from projects.content import REGISTRATION, changed_fields, content_hash, content_hashes
 from projects.models import Project, Stage
 from projects.services.decisions import project_judged
 from projects.words import word
@@ -38,9 +38,11 @@ class RegistrationKind(ProjectSubject):
     def content(self, approval: Approval, locked: Locked) -> str:
         return content_hash(locked[Project][approval.subject_id])
 
-    def content_shown(self, approval: Approval) -> str:
+    def contents_shown(self, approvals: Sequence[Approval]) -> Mapping[int, str]:
         """The team may change while a registration waits."""
-        return content_hash(Project.objects.select_related("area").get(pk=approval.subject_id))
+        projects = Project.objects.select_related("area").filter(pk__in=[row.subject_id for row in approvals])
+        now = content_hashes(list(projects))
+        return {row.pk: now[row.subject_id] for row in approvals}
 
     def changed(self, seen: str, now: str) -> list[str]:
         return changed_fields(seen, now)

@@ -131,16 +131,6 @@ def test_a_hundred_rows_cost_no_more_statements_than_two(wish: Wish, who: Cast) 
     assert len(many) <= len(few) <= 15, [query["sql"][:120] for query in many]
 
 
-def test_the_panel_shows_what_a_person_may_read(wish: Wish, who: Cast) -> None:
-    approval = submit(wish, who.lin)
-    for text, is_private in (("In the open", False), ("Between us", True)):
-        services.approval_comment(actor=who.ada, approval_id=approval.pk, text=text, is_private=is_private)
-    assert "Between us" in get(who.bob, f"/approvals/{approval.pk}/summary")
-    own = get(who.lin, f"/approvals/{approval.pk}/summary")
-    assert ("In the open" in own, "Between us" in own) == (True, False)
-    get(who.kim, f"/approvals/{approval.pk}/summary", 404)
-
-
 # --- many at once
 
 

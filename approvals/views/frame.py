@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import Person
 from accounts.policies import has_role
-from approvals.models import Approval
 from approvals.policies import SEES_ALL
 from approvals.queue import Queue, queue_of
 from approvals.waiting_count import remember
@@ -34,11 +33,3 @@ def tabs(person: Person, current: str, queue: Queue | None = None) -> list[dict[
 def framed(person: Person, current: str, context: Mapping[str, Any], queue: Queue | None = None) -> dict[str, Any]:
     """The context of a page with its tabs."""
     return {"tabs": tabs(person, current, queue), **context}
-
-
-def peek_address(approval: Approval) -> str:
-    """What the panel beside the queue shows of one: composed by the site where it does, else this room's own."""
-    try:
-        return reverse("approval-peek", args=[approval.pk])
-    except NoReverseMatch:
-        return reverse("approvals:peek", args=[approval.pk])

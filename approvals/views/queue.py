@@ -1,4 +1,4 @@
-"""What waits: for the reader, and for others; and the panel beside it."""
+"""What waits: for the reader, and for others. The panel beside it is composed by the portal."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -7,8 +7,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.policies import require_signed_in
-from approvals.models import Approval
-from approvals.policies import visible_to
 from approvals.queue import (
     FITS,
     Filters,
@@ -19,14 +17,11 @@ from approvals.queue import (
     lines,
     models_among,
     queue_of,
-    step_words,
 )
-from approvals.selectors import names, talk_of, way_of
 from approvals.telling import address
 from approvals.views.chips import Chip, chip
-from approvals.views.frame import framed, peek_address
+from approvals.views.frame import framed
 from kernel import clock
-from kernel.errors import NotFound
 from kernel.looks import model_title
 
 
@@ -68,7 +63,7 @@ def _page(request: HttpRequest, *, is_mine: bool) -> HttpResponse:
 
 
 def _row(line: Line) -> dict[str, object]:
-    return {"line": line, "url": address(line.approval), "peek": peek_address(line.approval)}
+    return {"line": line, "url": address(line.approval), "peek": reverse("approval-peek", args=[line.approval.pk])}
 
 
 def _chips(request: HttpRequest, everything: list[Line]) -> list[Chip]:
@@ -76,26 +71,3 @@ def _chips(request: HttpRequest, everything: list[Line]) -> list[Chip]:
     fits = [(key, str(label)) for key, label in FITS.items()]
     parts = (("kind", _("Kind"), kinds_among(everything)), ("model", _("Model"), models), ("fits", _("Fits now"), fits))
     return [chip(request.GET, key, label, choices) for key, label, choices in parts]
-
-
-@require_GET
-def peek(request: HttpRequest, approval_id: str) -> HttpResponse:
-    """What this room itself knows of one: who asked, its path, what was said."""
-    person = require_signed_in(request.user)
-    approval = visible_to(person).select_related("requester", "policy").filter(pk=int(approval_id)).first()
-    if approval is None:
-        raise NotFound
-    return render(request, "approvals/peek.html", _peek(request, approval))
-
-
-def _peek(request: HttpRequest, approval: Approval) -> dict[str, object]:
-    steps = way_of(approval)
-    people = names([pk for step in steps for pk in step.people])
-    back = reverse("approvals:list")
-    return {
-        "approval": approval,
-        "url": address(approval),
-        "steps": [{"step": step, "who": step_words(step, people)} for step in steps],
-        "talk": talk_of(request.user, approval),
-        "back": back,
-    }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accounts.models import Person
-from approvals.kinds import kind_named
+from approvals.kinds import contents_shown
 from approvals.models import Approval, Comment, Step, Vote
 from approvals.policies import may_comment, sees_private_notes, visible_to
 from approvals.selectors import Waiting, names, open_approvals, split_for, talk_of, votes_of
@@ -61,7 +61,7 @@ class Sight:
     @property
     def seen(self) -> str:
         """The hash of what is shown: the answer holds for it."""
-        return kind_named(self.approval.kind).content_shown(self.approval)
+        return contents_shown([self.approval])[self.approval.pk]
 
     @property
     def may_comment(self) -> bool:

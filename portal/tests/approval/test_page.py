@@ -16,7 +16,7 @@ from approvals.services import approval_comment, delegation_create, policy_in_fo
 from kernel import clock
 from projects.content import REGISTRATION
 from projects.models import Project
-from projects.services import member_add
+from projects.services import member_add, member_remove
 from projects.tests import factories as registry
 
 pytestmark = pytest.mark.django_db
@@ -220,6 +220,8 @@ def test_private_notes_are_never_for_who_asked(approval: Approval, lead: Person,
     assert "Between us" in mine and "is-private" in mine
     assert "Between us" not in theirs and "For all" in theirs and 'name="is_private"' not in theirs
     assert people.browser(lead).post(at(approval, "/comment"), {"text": "x", "is_private": "1"}).status_code == 403
+    theirs = people.browser(lead).get(at(approval, "/peek"), HTTP_HX_REQUEST="true").content.decode()
+    assert "Between us" not in theirs and "For all" in theirs
 
 
 def test_an_empty_comment_is_refused_at_its_field(approval: Approval, admin: Client) -> None:
@@ -256,6 +258,22 @@ def test_long_names_and_hostile_text_stay_text(lead: Person, admin: Client) -> N
     for answer in (admin.get(at(approval)), admin.get(at(approval, "/peek"), HTTP_HX_REQUEST="true")):
         page = answer.content.decode()
         assert "<script>alert" not in page and "&lt;script&gt;alert(2)" in page and "蛋白质结构预测" in page
+
+
+def test_many_are_decided_as_they_are_shown_though_a_team_changed(
+    approval: Approval, admin: Client, lead: Person
+) -> None:
+    people.person("newcomer")
+    member_add(actor=lead, project_id=approval.subject_id, person="newcomer", role="researcher")
+    page = admin.get(f"/approvals/bulk/approve?ids={approval.pk}").content.decode()
+    seen = re.findall(r'name="seen" value="([^"]+)"', page)
+    member_remove(actor=lead, project_id=approval.subject_id, person_id=Person.objects.get(username="newcomer").pk)
+    late = admin.post("/approvals/bulk/approve", {"seen": seen}).content.decode()
+    assert "<b>1</b> not done" in late
+    member_add(actor=lead, project_id=approval.subject_id, person="newcomer", role="researcher")
+    assert "<b>1</b> done" in admin.post("/approvals/bulk/approve", {"seen": seen}).content.decode()
+    approval.refresh_from_db()
+    assert approval.state == "approved"
 
 
 @pytest.mark.parametrize("act", ["/vote", "/refuse"])

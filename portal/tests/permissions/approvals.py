@@ -17,7 +17,6 @@ ROWS = [
     row("GET", "/approvals",                         "in 200 200 200 200 200 200"),
     row("GET", "/approvals/others",                  "in 200 200 200 200 200 200"),
     row("GET", "/approvals/decided",                 "in 200 200 200 200 200 200"),
-    row("GET", "/approvals/{approval}/summary",      "in 404 200 200 200 200 200"),
     row("GET", "/approvals/bulk/approve",            "in 200 200 200 200 200 200", query={"ids": "{approval}"}),
     # What may not be decided by the caller is refused row by row, in the report.
     row("POST", "/approvals/bulk/approve",           "in 200 200 200 200 200 200", body={"seen": "{approval}:1:-"}),
