@@ -52,6 +52,19 @@ def why(job: Job, now: datetime) -> Why:
     return Why(" ".join(texts), " ".join(opens), _expected(job, needs, now), texts[0] if texts else "")
 
 
+def quota_lacked(job: Job) -> str | None:
+    """The GPU model on which a waiting job lacks what its project holds: more quota would help. None: it would not."""
+    needs = job.reason_data.get("needs") if job.reason else None
+    if not isinstance(needs, Mapping):
+        return None
+    if job.reason_code == "no_quota":
+        return next(iter(needs.get("gpu_models", ())), "")
+    for gate in needs.get("gates", ()):
+        if gate.get("kind") in ("limit", "guarantee") and gate.get("level") == "project":
+            return str(gate.get("gpu_model") or needs.get("gpu_model", ""))
+    return None
+
+
 def _sentences(code: str, needs: Needs, now: datetime) -> tuple[list[str], list[str]]:
     first = [_SIMPLE[code](needs)] if code in _SIMPLE else []
     gates = needs.get("gates", ()) if first else needs["gates"]

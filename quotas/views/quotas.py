@@ -18,8 +18,6 @@ from kernel.dialogs import ask
 from kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from kernel.forms import add_errors
 from projects.models import Project
-from projects.policies import may
-from projects.states import ProjectState
 from projects.views.frame import framed, opened
 from quotas import selectors, services
 from quotas.forms import AtForm, GrantForm, ReasonForm
@@ -67,7 +65,7 @@ def project_story(request: HttpRequest, project_id: str) -> HttpResponse:
         "rows": selectors.with_use(list(selectors.quota_rows(person, now).filter(project=project)), now),
         "now": now,
         "may_grant": has_role(person, Role.ADMIN),
-        "may_ask": project.state == ProjectState.ACTIVE and may(person, "request_quota", project),
+        "may_ask": "request_quota" in detail.can,
         "unanswered": listed_requests(person).filter(project=project, state__in=UNANSWERED)[:MOST_UNANSWERED],
     }
     return render(request, "quotas/project.html", context)

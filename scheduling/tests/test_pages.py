@@ -168,6 +168,20 @@ def test_a_waiting_job_says_why_and_its_parts_are_pages(project: Project, lead: 
         assert "<script>alert" not in shown.content.decode()
 
 
+def test_who_may_ask_for_the_quota_that_a_job_waits_for_is_led_there(node: factories.FakeNode) -> None:
+    project = factories.project(gpus=2, limit=2)
+    researcher = people.person("rosa")
+    registry.enrol(project, researcher)
+    factories.job(project, researcher)
+    factories.decide()
+    job = factories.job(project, researcher, milli_gpus=2000)
+    factories.decide()
+    where = f'href="/projects/{project.pk}/request?model=h100"'
+    page = people.browser(project.created_by).get(f"/jobs/{job.pk}").content.decode()
+    assert where in page
+    assert "Request quota" not in people.browser(researcher).get(f"/jobs/{job.pk}").content.decode()
+
+
 def test_a_running_job_shows_where_it_runs_and_stops_asking_when_it_is_over(
     project: Project, lead: Client, node: factories.FakeNode
 ) -> None:

@@ -9,7 +9,7 @@ from django.utils.translation import override
 
 from scheduling.engine import reasons
 from scheduling.models import Job
-from scheduling.why import _GATES, _SIMPLE, why
+from scheduling.why import _GATES, _SIMPLE, quota_lacked, why
 
 NOW = datetime(2030, 3, 1, 12, 0, tzinfo=UTC)
 ASKED = {"gpu_model": "h100", "gpus": 8, "nodes": 2, "gpus_per_node": 4}
@@ -160,3 +160,20 @@ def test_between_two_decisions_the_last_end_is_the_reason() -> None:
     assert "gave way to another job" in why(job, NOW).text
     assert why(Job(), NOW).text == "It waits for the next decision of the scheduler."
     assert why(Job(reason="So.", reason_code="user", reason_data={}), NOW).text == "So."
+
+
+@pytest.mark.parametrize(
+    ("code", "needs", "model"),
+    [
+        ("no_quota", {"gpu_models": ["a", "b"]}, "a"),
+        ("no_quota", {"gpu_models": []}, ""),
+        ("limit", gates("limit", **GATE), "h100"),
+        ("guarantee", gates("guarantee", **GATE), "h100"),
+        ("limit", gates("limit", **{**GATE, "level": "group"}), None),
+        ("no_room", gates("no_room", **GATE), None),
+        ("backoff", {}, None),
+    ],
+)
+def test_more_quota_is_offered_where_it_would_help(code: str, needs: dict[str, Any], model: str | None) -> None:
+    assert quota_lacked(waiting(code, needs)) == model
+    assert quota_lacked(Job(reason_code=code)) is None

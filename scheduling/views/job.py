@@ -12,14 +12,16 @@ from django.views.decorators.http import require_GET
 from accounts.models import Person
 from accounts.policies import require_signed_in
 from kernel import clock
+from projects.policies import can_now
 from scheduling import story
 from scheduling.commands import text_of
 from scheduling.models import Job
 from scheduling.policies import can_act
 from scheduling.selectors import JobDetail, job_detail, job_events
 from scheduling.selectors.progress import log_end, queue_place
-from scheduling.states import OVER
+from scheduling.states import OVER, JobState
 from scheduling.templatetags.jobs import gpus_held
+from scheduling.why import quota_lacked
 
 LOG_SHOWN = 256 * 1024
 """How much of the end of a long log a page starts with; the download has all."""
@@ -104,11 +106,20 @@ def _head(person: Person, detail: JobDetail, tab: str) -> dict[str, Any]:
         "is_final": job.state in OVER,
         "sentence": story.sentence(job, attempts, now),
         "steps": story.steps(job, attempts, now),
+        "asks_quota": _asks_quota(person, job),
         "can": {name: may_act and name in detail.possible for name in ACTS},
         "warnings": _warnings(job),
         "tabs": _tabs(job, tab),
         "stamp": "-".join([job.state, *(f"{attempt.number}{attempt.state}" for attempt in attempts)]),
     }
+
+
+def _asks_quota(person: Person, job: Job) -> str:
+    """Where this person may ask for the quota that the job waits for; empty where that is not what it waits for."""
+    model = quota_lacked(job) if job.state == JobState.QUEUED else None
+    if model is None or "request_quota" not in can_now(person, job.project):
+        return ""
+    return reverse("quota-request-new", args=[job.project_id], query={"model": model})
 
 
 def _models(detail: JobDetail) -> list[str]:

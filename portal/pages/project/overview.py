@@ -15,7 +15,6 @@ from portal.pages.project.pace import at_this_pace
 from portal.pages.project.standing import standing_of
 from portal.pages.project.use import RANGES, range_asked
 from portal.pages.waiting import of_project
-from projects.policies import may
 from projects.selectors import ProjectDetail, history, project_detail, questions
 from projects.states import ProjectState
 from projects.views.frame import framed
@@ -53,7 +52,7 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
         **framed(request, detail, "overview", _open_jobs(jobs)),
         "can_submit_job": "run_jobs" in detail.can,
         "can_grant": can_grant,
-        "can_ask": detail.project.state == ProjectState.ACTIVE and may(person, "request_quota", detail.project),
+        "can_ask": "request_quota" in detail.can,
         "has_primary": can_grant or "run_jobs" in detail.can,
         "has_use": detail.project.state in WITH_USE,
         "by_model": by_model(project_id, month, with_days=False) if was_used else None,
