@@ -1,7 +1,11 @@
 """A file as the answer to a request."""
 
+from collections.abc import Iterable, Sequence
+
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
+
+from kernel.spreadsheet import CSV, XLSX, Cell, csv_of, xlsx_of
 
 
 def attachment(content: bytes, kind: str, name: str) -> HttpResponse:
@@ -12,3 +16,9 @@ def attachment(content: bytes, kind: str, name: str) -> HttpResponse:
         "X-Content-Type-Options": "nosniff",
     }
     return HttpResponse(content, content_type=kind, headers=headers)
+
+
+def sheet_file(form: str, lines: Iterable[Sequence[Cell]], title: str, name: str) -> HttpResponse:
+    """A table as ``name.csv`` or ``name.xlsx``, by ``form``."""
+    content, kind = (csv_of(lines), CSV) if form == "csv" else (xlsx_of(lines, title), XLSX)
+    return attachment(content, kind, f"{name}.{form}")

@@ -7,6 +7,7 @@ from portal.pages.approval import answering
 from portal.pages.approval import pages as approval
 from portal.pages.bulk import pages as bulk
 from portal.pages.project import by_model, cost_page, jobs, overview, use
+from portal.pages.request import export as request_export
 from portal.pages.request import files as request_files
 from portal.pages.request import form as request_form
 from portal.pages.request import listing as request_listing
@@ -43,6 +44,7 @@ urlpatterns = [
     page(PROJECT + r"/request", request_form.Create.as_view(), "quota-request-new"),
     page(PROJECT + r"/request/consequence", request_form.consequence, "quota-request-consequence"),
     page(r"^quota-requests", request_listing.listing, "quota-requests"),
+    page(r"^quota-requests/export/(?P<form>csv|xlsx)", request_export.export, "quota-requests-export"),
     page(REQUEST, request_page.show, "quota-request"),
     page(REQUEST + r"/edit", request_form.Edit.as_view(), "quota-request-edit"),
     page(REQUEST + r"/give-up", request_page.give_up, "quota-request-give-up"),

@@ -1,7 +1,6 @@
 """What a project has cost, month by month and by GPU model, as a page and as a file."""
 
-import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -13,7 +12,9 @@ from django.views.decorators.http import require_GET
 from inventory.models import GpuModel
 from kernel import clock
 from kernel.calendar import day_bounds, local_day
+from kernel.downloads import attachment
 from kernel.intervals import Interval
+from kernel.spreadsheet import CSV, Cell, csv_of
 from portal.pages.cost import Spent, spent_by_period
 from portal.pages.project.hours import hours_of
 from portal.pages.project.pace import at_this_pace
@@ -77,20 +78,19 @@ def cost(request: HttpRequest, project_id: int) -> HttpResponse:
 def cost_csv(request: HttpRequest, project_id: int) -> HttpResponse:
     """``/projects/<id>/cost/csv``: a line for each month, GPU model and currency; what has no price on its own line."""
     opened(request, project_id)
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="cost-{project_id}.csv"'
-    answer.write("\ufeff")
-    lines = csv.writer(answer)
-    lines.writerow(["month", "gpu_model", "gpu_hours", "gpu_hours_without_price", "cost", "currency"])
-    for month in costs_of(project_id).months:
+    return attachment(csv_of(_lines(costs_of(project_id))), CSV, f"cost-{project_id}.csv")
+
+
+def _lines(costs: Costs) -> Iterator[list[Cell]]:
+    yield ["month", "gpu_model", "gpu_hours", "gpu_hours_without_price", "cost", "currency"]
+    for month in costs.months:
         for model in month.models:
-            start = [month.first.strftime("%Y-%m"), model.gpu_model, f"{model.spent.gpu_hours:.4f}"]
-            unpriced = f"{model.spent.unpriced_hours:.4f}"
+            start: list[Cell] = [month.first.strftime("%Y-%m"), model.gpu_model, round(model.spent.gpu_hours, 4)]
+            unpriced = round(model.spent.unpriced_hours, 4)
             for currency, money in sorted(model.spent.amounts.items()):
-                lines.writerow([*start, unpriced, f"{money:.4f}", currency])
+                yield [*start, unpriced, round(money, 4), currency]
             if not model.spent.amounts:
-                lines.writerow([*start, unpriced, "", ""])
-    return answer
+                yield [*start, unpriced, None, None]
 
 
 def costs_of(project_id: int) -> Costs:

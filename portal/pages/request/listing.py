@@ -49,22 +49,41 @@ class Row:
     after: str
 
     @property
+    def kept(self) -> Mapping[str, Any]:
+        """What its approval keeps of it."""
+        return self.approval.summary if self.approval else {}
+
+    @property
     def since(self) -> datetime:
         """Of what waits, since when; else when it was decided or last changed."""
         decided = self.approval.decided_at if self.approval else None
         return decided or (self.request.submitted_at if self.request.is_open else None) or self.request.updated_at
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks for: the filters, and the rows in their order."""
+
+    chips: Sequence[Chip]
+    rows: QuerySet[QuotaRequest]
+
+
+def asked_for(request: HttpRequest, person: Person) -> Asked:
+    """Of the requests that this person may know of."""
+    chips = _chips(request, person)
+    rows = _filtered(listed_requests(person), person, {one.key: one.chosen for one in chips})
+    return Asked(chips, _sorted(rows, request))
+
+
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
     """The page at ``/quota-requests``."""
-    person = require_signed_in(request.user)
-    chips = _chips(request, person)
-    rows = _sorted(_filtered(listed_requests(person), person, {one.key: one.chosen for one in chips}), request)
-    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    asked = asked_for(request, require_signed_in(request.user))
+    page = Paginator(asked.rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
-        "chips": chips,
-        "is_filtered": any(one.chosen for one in chips),
+        "chips": asked.chips,
+        "is_filtered": any(one.chosen for one in asked.chips),
+        "query": request.GET.urlencode(),
         "page": page,
         "rows": rows_of(list(page)),
     }

@@ -107,8 +107,9 @@ def test_the_cost_of_a_month_by_model_and_what_has_no_price() -> None:
         page = people.browser(where.lead).get(address).content.decode()
         file = people.browser(where.lead).get(f"{address}/csv").content.decode()
     assert '<th scope="col" class="num">USD</th>' in page
-    assert ",USD" in file
-    assert file.splitlines()[0].endswith("month,gpu_model,gpu_hours,gpu_hours_without_price,cost,currency")
+    assert ',10.0000,"USD"' in file
+    head = file.splitlines()[0].lstrip("\ufeff").replace('"', "")
+    assert head == "month,gpu_model,gpu_hours,gpu_hours_without_price,cost,currency"
 
 
 def test_a_pace_needs_a_day_and_every_price() -> None:

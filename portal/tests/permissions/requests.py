@@ -12,6 +12,8 @@ ROWS = [
     row("POST", "/projects/{project}/request",           "in 404 403 302 403 403 403", body=ASKED),
     row("POST", "/projects/{project}/request/consequence", "in 404 403 200 403 403 403", body=ASKED),
     row("GET", "/quota-requests",                        "in 200 200 200 200 200 200"),
+    row("GET", "/quota-requests/export/csv",             "in 200 200 200 200 200 200"),
+    row("GET", "/quota-requests/export/xlsx",            "in 200 200 200 200 200 200"),
     row("GET", "/quota-requests/{quota_draft}",          "in 404 200 200 200 200 200"),
     row("GET", "/quota-requests/{quota_draft}/edit",     "in 404 403 200 403 403 403"),
     row("POST", "/quota-requests/{quota_draft}/edit",    "in 404 403 302 403 403 403", body=ASKED),

@@ -1,5 +1,9 @@
 """The page of a request and the list: each state, what may be done, hostile and Chinese text, and their cost."""
 
+import csv
+import io
+
+import openpyxl
 import pytest
 from django.db import connection
 from django.test import Client
@@ -101,6 +105,28 @@ def test_the_list_is_filtered_and_sorted_by_what_is_allowed(lead: Client, projec
     assert page_of(mine) not in text(boss.get(f"/quota-requests?project={other.project_id}"))
     assert page_of(mine) in text(lead.get("/quota-requests?who=mine&model=h100"))
     assert "Nothing fits these filters" in text(boss.get("/quota-requests?who=mine"))
+
+
+def lines(browser: Client, query: str) -> list[list[str]]:
+    content = browser.get(f"/quota-requests/export/csv?{query}").content.decode("utf-8-sig")
+    return list(csv.reader(io.StringIO(content)))
+
+
+def test_the_list_is_exported_as_it_is_shown(lead: Client, project: Project, model: GpuModel) -> None:
+    mine = asking.submitted(project, model, 40, ends_at=asking.in_days(20), reason='=cmd|"/c calc"!A1')
+    other = asking.draft(active_project(name="Winds"), model, 8)
+    boss = people.browser(people.person("boss", Role.DIRECTOR))
+    head, first, second = lines(boss, "sort=guaranteed")
+    assert [first[0], second[0]] == [str(other.pk), str(mine.pk)]
+    row = dict(zip(head, second, strict=True))
+    held, asked, granted = (row[f"Guaranteed, {part}"] for part in ("held", "asked for", "granted"))
+    assert (held, asked, granted, row["Reason"]) == ("0", "40", "", '\'=cmd|"/c calc"!A1')
+    assert row["To (UTC)"] == f"{mine.ends_at:%Y-%m-%d %H:%M:%S}"
+    assert [line[0] for line in lines(boss, "state=draft")[1:]] == [str(other.pk)]
+    assert [line[0] for line in lines(lead, "")[1:]] == [str(mine.pk)]
+    book = openpyxl.load_workbook(io.BytesIO(boss.get("/quota-requests/export/xlsx").content))
+    assert [cell.value for cell in book.worksheets[0]["A"]][1:] == [other.pk, mine.pk]
+    assert boss.get("/quota-requests/export/pdf").status_code == 404
 
 
 def test_the_empty_list_says_what_will_be_here(project: Project) -> None:
