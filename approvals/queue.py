@@ -15,7 +15,7 @@ from approvals.models import Approval, Step
 from approvals.selectors import AnswerTime, Waiting, answer_time, open_approvals, split_for
 from approvals.states import ApprovalState
 from kernel.calendar import local_day, organisation_zone
-from kernel.formats import duration, exact_instant, number
+from kernel.formats import duration, number, said_instant
 
 ROLE_WORDS = {
     Role.ADMIN.value: gettext_lazy("admin"),
@@ -89,7 +89,7 @@ class Line:
         """By when it is to be answered, exactly."""
         if self.approval.due_at is None:
             return ""
-        return _("Answer by %(at)s") % {"at": exact_instant(self.approval.due_at, organisation_zone())}
+        return _("Answer by %(at)s") % {"at": said_instant(self.approval.due_at, organisation_zone())}
 
     @property
     def seen(self) -> str:

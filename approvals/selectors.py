@@ -15,7 +15,7 @@ from approvals.models import Answer, Approval, Comment, Delegation, PolicyReview
 from approvals.policies import sees_private_notes, visible_to
 from approvals.states import OPEN, ApprovalState
 from kernel.calendar import organisation_zone
-from kernel.formats import exact_instant
+from kernel.formats import said_instant
 from kernel.models import StateChange
 from kernel.subject import subject_fields
 
@@ -110,9 +110,9 @@ def votes_of(approval: Approval) -> list[Vote]:
 
 def happened_since(approval: Approval, version: int) -> list[str]:
     """What happened after a version, as sentences: for who was looking at that one."""
-    lines = []
+    lines, zone = [], organisation_zone()
     for vote in approval.votes.filter(version__gt=version).select_related("person").order_by("id"):
-        words = {"person": vote.person, "answer": Answer(vote.answer).label, "at": _exact(vote.at)}
+        words = {"person": vote.person, "answer": Answer(vote.answer).label, "at": said_instant(vote.at, zone)}
         lines.append(_("%(person)s %(answer)s it on %(at)s.") % words)
     ended = StateChange.objects.filter(**subject_fields(approval), event__in=("withdraw", "submit"))
     for step in ended.order_by("id"):
@@ -122,7 +122,7 @@ def happened_since(approval: Approval, version: int) -> list[str]:
                 if step.event == "withdraw"
                 else _("%(person)s submitted it again on %(at)s.")
             )
-            lines.append(text % {"person": step.actor_name, "at": _exact(step.at)})
+            lines.append(text % {"person": step.actor_name, "at": said_instant(step.at, zone)})
     if approval.is_automatic:
         lines.append(_("It was granted by the policy."))
     return lines
@@ -182,7 +182,3 @@ def names(person_ids: Sequence[int]) -> Mapping[int, Person]:
 
 def title_of_kind(approval: Approval) -> str:
     return str(kind_named(approval.kind).label)
-
-
-def _exact(at: datetime) -> str:
-    return exact_instant(at, organisation_zone())

@@ -73,13 +73,21 @@ def duration(seconds: float) -> str:
 
 def exact_instant(at: datetime, zone: tzinfo) -> str:
     """An instant to the second with the zone's offset, for the title of a relative time."""
-    local = at.astimezone(zone)
+    return _with_offset(at.astimezone(zone), pgettext("date format", "D j F Y, H:i:s"))
+
+
+def said_instant(at: datetime, zone: tzinfo) -> str:
+    """The same to the minute, for a sentence that is read later or elsewhere."""
+    return _with_offset(at.astimezone(zone), pgettext("date format", "D j F Y, H:i"))
+
+
+def _with_offset(local: datetime, pattern: str) -> str:
     offset = local.utcoffset() or timedelta()
     minutes = int(offset.total_seconds()) // 60
     written = "UTC" if not minutes else f"UTC{minutes // 60 if minutes > 0 else -(-minutes // 60):+d}"
     if minutes % 60:
         written += f":{abs(minutes) % 60:02d}"
-    return f"{formats.date_format(local, pgettext('date format', 'D j F Y, H:i:s'))} {written}"
+    return f"{formats.date_format(local, pattern)} {written}"
 
 
 def short_instant(at: datetime, now: datetime, zone: tzinfo) -> str:

@@ -65,7 +65,7 @@ def _word(name: str, value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_word(name, part) for part in value)
     if name.endswith("_at"):
-        return formats.exact_instant(datetime.fromisoformat(value), organisation_zone())
+        return formats.said_instant(datetime.fromisoformat(value), organisation_zone())
     if name.endswith("_on"):
         return formats.day(date.fromisoformat(value))
     if name.endswith("_seconds"):

@@ -75,7 +75,7 @@ def test_a_mail_says_what_waits_where_and_how_to_hear_less(post: MailServer, set
     text, html = (part.get_content() for part in mail.iter_parts())
     for body in (text, html):
         assert f"https://sluice.example.org/inbox/{row.pk}/open" in body
-        assert "Tue 3 March 2026, 10:30:00 UTC+1" in body
+        assert "Tue 3 March 2026, 10:30 UTC+1" in body
         assert "https://sluice.example.org/inbox/preferences" in body
     assert sending.deliver_due() == 0
 
@@ -88,7 +88,7 @@ def test_each_reads_it_in_the_own_language(post: MailServer) -> None:
     [chinese] = post.to("li@example.org")
     html = list(chinese.iter_parts())[1].get_content()
     assert 'lang="zh-hans"' in html
-    assert "2026 年 3 月 3 日 星期二 09:30:00" in html.replace("\u202f", " "), html
+    assert "2026 年 3 月 3 日 星期二 09:30" in html.replace("\u202f", " "), html
 
 
 def test_hostile_text_is_text(post: MailServer, chat: Chat) -> None:

@@ -113,6 +113,10 @@ def test_exact_instant_names_its_offset(zone: str, text: str) -> None:
     assert formats.exact_instant(NOW, ZoneInfo(zone)) == text
 
 
+def test_an_instant_in_a_sentence_is_to_the_minute() -> None:
+    assert formats.said_instant(NOW, SHANGHAI) == "Tue 9 June 2026, 14:20 UTC+8"
+
+
 @pytest.mark.parametrize(
     ("at", "text"),
     [

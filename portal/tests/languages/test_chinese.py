@@ -47,6 +47,7 @@ def test_days_and_instants() -> None:
         assert formats.short_day(date(2026, 10, 3)) == spaced("10~月~3~日")
         assert formats.full_day(date(2026, 10, 3)) == spaced("2026~年~10~月~3~日 星期六")
         assert formats.exact_instant(NOW, UTC) == spaced("2026~年~10~月~3~日 星期六 14:05:00 UTC")
+        assert formats.said_instant(NOW, UTC) == spaced("2026~年~10~月~3~日 星期六 14:05 UTC")
         assert formats.short_instant(NOW, NOW, UTC) == spaced("10~月~3~日 14:05:00")
     assert formats.short_day(date(2026, 10, 3)) == "3 Oct"
 
