@@ -41,7 +41,7 @@ def strict_wording(row: Notification) -> Wording:
 
 def _wording(topic: Topic, words: dict[str, str]) -> Wording:
     title = str(topic.title) % words
-    return Wording(one_line(" ".join(title.split())), str(topic.text) % words)
+    return Wording(one_line(" ".join(title.split())), (str(topic.text) % words).strip())
 
 
 class _Lenient(dict[str, str]):
@@ -60,8 +60,11 @@ def _shown(words: Mapping[str, Any]) -> dict[str, str]:
 
 def _word(name: str, value: Any) -> str:
     """What a word's name ends in says how it is shown (``topics.Topic``)."""
-    if value is None or value == "":
+    if value is None:
         return NOTHING
+    if value == "":
+        # Nothing was said: the sentence ends before it.
+        return ""
     if isinstance(value, list):
         return ", ".join(_word(name, part) for part in value)
     if name.endswith("_at"):

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from inventory.models import GpuModel
 from kernel.calendar import organisation_zone
-from kernel.formats import exact_instant, number
+from kernel.formats import number, said_instant
 from kernel.intervals import Interval
 from quotas.errors import PromisesExceed
 from quotas.ledger import broken
@@ -31,7 +31,7 @@ def promises_kept(gpu_model_ids: Iterable[int], since: datetime) -> Iterator[Non
             if step is None:
                 continue
             model = GpuModel.objects.get(pk=pk)
-            at = exact_instant(step.at, organisation_zone())
+            at = said_instant(step.at, organisation_zone())
             if step.free < 0:
                 text = _("%(model)s: on %(at)s %(promised)s GPUs are promised, %(usable)s would be usable.")
             else:

@@ -12,7 +12,7 @@ from kernel import advisory, clock
 from kernel.advisory import AdvisoryLock
 from kernel.calendar import organisation_zone
 from kernel.errors import Invalid
-from kernel.formats import byte_size, exact_instant, number
+from kernel.formats import byte_size, exact_instant, number, said_instant
 from kernel.intervals import Interval, peak
 from kernel.ranges import to_interval, to_range
 from quotas.errors import ExceedsFree
@@ -114,7 +114,7 @@ def _check_gpus(terms: Terms, model: GpuModel, during: Interval, without: Collec
             "asked": number(terms.guaranteed),
             "free": number(free),
             "usable": number(tight.usable),
-            "at": exact_instant(tight.at, organisation_zone()),
+            "at": said_instant(tight.at, organisation_zone()),
         }
         numbers = {"asked": terms.guaranteed, "free": free, "usable": tight.usable, "at": tight.at.isoformat()}
         raise _exceeds("guaranteed", words, gpu_model=model.name, **numbers)

@@ -117,7 +117,8 @@ def test_the_chart_says_how_many_are_too_many() -> None:
 
 
 def test_the_chart_outlines_what_others_wait_for() -> None:
-    assert "chart-others" in capacity_chart(seen(MORE, others=(Asked(9, Interval(at(1)), ()),)), label="")
+    drawn = capacity_chart(seen(MORE, others=(Asked(9, Interval(at(1)), ()),)), label="")
+    assert "chart-others" in drawn and "others that wait +9" in drawn
 
 
 def test_a_model_without_any_capacity_can_be_drawn() -> None:

@@ -66,6 +66,7 @@ def capacity_chart(seen: Outlook, *, label: str) -> SafeString:
         _days(scale),
         _now(scale, seen.now),
         _tightest(scale, seen, stretches),
+        _others_word(scale, stretches),
         _words(scale, stretches),
     ]
     return format_html(
@@ -141,6 +142,19 @@ def _request_words(scale: _Scale, asked: Sequence[_Stretch]) -> SafeString:
     half = 52
     x = min(max(x, LEFT + half), WIDTH - RIGHT - half)
     return format_html('<text class="chart-request-word" x="{}" y="{}">{}</text>', _figure(x), _figure(y), words)
+
+
+def _others_word(scale: _Scale, stretches: Sequence[_Stretch]) -> SafeString:
+    """What the dashed line is, over the longest stretch of it."""
+    waiting = [part for part in stretches if part.step.others]
+    if not waiting:
+        return SafeString("")
+    longest = max(waiting, key=lambda part: (part.end - part.start, -part.start.timestamp()))
+    half = 62
+    x = min(max((scale.x(longest.start) + scale.x(longest.end)) / 2, LEFT + half), WIDTH - RIGHT - half)
+    y = max(scale.y(longest.step.promised + longest.step.others) - 5, 10)
+    words = _("others that wait %(gpus)s") % {"gpus": f"{longest.step.others:+d}"}
+    return format_html('<text class="chart-mark is-middle" x="{}" y="{}">{}</text>', _figure(x), _figure(y), words)
 
 
 def _tightest(scale: _Scale, seen: Outlook, stretches: Sequence[_Stretch]) -> SafeString:
