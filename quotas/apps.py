@@ -9,13 +9,12 @@ class QuotasConfig(AppConfig):
         from accounts.notifications import register as register_topic
         from approvals.kinds import register
         from kernel.outbox import subscribe
-        from quotas import consumers
+        from quotas import consumers, crossings, ends
         from quotas.approvals import QuotaRequestKind
-        from quotas.ends import TOPICS
 
         subscribe("project.closed", "quotas.end_claims")(consumers.project_closed)
         subscribe("capacity.changed", "quotas.cover_pools")(consumers.capacity_changed)
         subscribe("project.closed", "quotas.withdraw_requests")(consumers.withdraw_requests)
         register(QuotaRequestKind())
-        for topic in TOPICS:
+        for topic in (*ends.TOPICS, *crossings.TOPICS):
             register_topic(topic)

@@ -31,6 +31,7 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "portal-demo-submit": {"task": "portal.demo_submit", "schedule": 20.0, "options": {"expires": 20}},
     "projects-imports-resume": {"task": "projects.imports_resume", "schedule": 60.0, "options": {"expires": 60}},
     "projects-imports-forget": {"task": "projects.imports_forget", "schedule": 3600.0, "options": {"expires": 3600}},
+    "quotas-tell-crossings": {"task": "quotas.tell_crossings", "schedule": 300.0, "options": {"expires": 300}},
     # The task looks for the organisation's six o'clock itself, on the days on which clocks change too.
     "quotas-tell-ends": {"task": "quotas.tell_ends", "schedule": 900.0, "options": {"expires": 900}},
     "scheduling-tick": {"task": "scheduling.tick", "schedule": 5.0, "options": {"expires": 10}},

@@ -1,0 +1,22 @@
+"""How near a project's use came to its limit, as long as it stays there."""
+
+from django.db import models
+
+from inventory.models import GpuModel
+from projects.models import Project
+
+
+class LimitCrossing(models.Model):
+    """A project's use of a GPU model reached ``level`` per cent of its limit ``since`` then, and was last seen there at
+    ``last_at``. The row goes when use has stayed below for a while; the next crossing is another row."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="limit_crossings")
+    gpu_model = models.ForeignKey(GpuModel, on_delete=models.PROTECT, related_name="+")
+    level = models.PositiveSmallIntegerField()
+    since = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "gpu_model", "level"], name="limitcrossing_once"),
+        ]
