@@ -111,15 +111,19 @@ def _of_step(approval: Approval, step: Step, people: People, out: frozenset[int]
 
 
 def excluded(approvals: Sequence[Approval], people: People) -> dict[int, frozenset[int]]:
-    """Who may not decide, by approval: who asked and who stands in for them, the project's side, and everybody who
-    voted in this round or for whom somebody did: each decision is another person's."""
+    """Who may not decide, by approval: the side of who asks, and everybody who voted in this round or for whom somebody
+    did: each decision is another person's."""
+    asking, voted = asking_side(approvals, people), _voted(approvals)
+    return {row.pk: asking[row.pk] | voted[row.pk] for row in approvals}
+
+
+def asking_side(approvals: Sequence[Approval], people: People) -> dict[int, frozenset[int]]:
+    """By approval: who asked, who stands in for them, and the project's side."""
     sides = _sides(approvals)
-    voted = _voted(approvals)
     return {
         row.pk: frozenset({row.requester_id})
         | people.standing_in_for(row.requester_id, row.pk)
         | (sides[row.kind, row.project_id] if row.project_id is not None else frozenset())
-        | voted[row.pk]
         for row in approvals
     }
 
@@ -150,11 +154,14 @@ def _voted(approvals: Collection[Approval]) -> defaultdict[int, frozenset[int]]:
     return found
 
 
-def still_counts(vote: Vote, step: Step, people: People) -> bool:
-    """Whether who gave this vote could give it now: active, and the one in whose right it was given still holds it.
+def still_counts(vote: Vote, step: Step, people: People, asking: frozenset[int]) -> bool:
+    """Whether who gave this vote could give it now: active, the one in whose right it was given still holds it, and
+    neither has come to the side of who asks (``asking``).
 
     A delegation may have ended since: it was in force when the vote was given.
     """
     holder = vote.on_behalf_of_id or vote.person_id
+    if not asking.isdisjoint({vote.person_id, holder}):
+        return False
     roles = frozenset(step.roles) | frozenset(step.escalate_to if step.escalated_at else ())
     return vote.person_id in people.active and holder in people.of(roles, step.people)

@@ -1,11 +1,13 @@
 """Who may see an approval and its private notes, and who may change the rules. Who decides is in ``deciders``."""
 
+from collections.abc import Collection
+
 from django.db.models import Q, QuerySet
 
-from accounts.models import Person, Role
-from accounts.policies import has_role, organisation_roles, require_role
+from accounts.models import Person, Role, RoleGrant
+from accounts.policies import has_role, require_role
 from approvals.deciders import live_delegations
-from approvals.kinds import kinds
+from approvals.kinds import kind_named, kinds
 from approvals.models import Approval, PolicyVersion, Step
 from approvals.rules import Rules, never_by_itself
 from approvals.states import OPEN, ApprovalState
@@ -36,13 +38,24 @@ def _to_decide(person: Person) -> Q:
     """What is at a step that is this person's by name or through somebody they stand in for."""
     waits = Q(state=ApprovalState.WAITING, steps__started_at__isnull=False, steps__passed_at__isnull=True)
     named = waits & Q(steps__people__contains=[person.pk])
-    for row in live_delegations(clock.now()).filter(stand_in=person).select_related("principal"):
+    rows = list(live_delegations(clock.now()).filter(stand_in=person))
+    held = _roles_of({row.principal_id for row in rows}) if rows else {}
+    for row in rows:
         of_principal = Q(steps__people__contains=[row.principal_id])
-        if roles := sorted(organisation_roles(row.principal)):
+        if roles := held.get(row.principal_id):
             of_principal |= Q(steps__roles__overlap=roles)
             of_principal |= Q(steps__escalated_at__isnull=False, steps__escalate_to__overlap=roles)
         named |= waits & of_principal & (Q() if row.approval_id is None else Q(pk=row.approval_id))
     return named
+
+
+def _roles_of(people: Collection[int]) -> dict[int, list[str]]:
+    """The roles that these people hold now, those who are active. One statement."""
+    live = RoleGrant.objects.filter(person__in=people, revoked_at__isnull=True, person__is_active=True)
+    found: dict[int, list[str]] = {}
+    for person, role in live.order_by("role").values_list("person_id", "role"):
+        found.setdefault(person, []).append(role)
+    return found
 
 
 def decides_something(person: object) -> bool:
@@ -62,10 +75,15 @@ def may_comment(person: object, approval: Approval) -> bool:
     return not is_auditor_only or (isinstance(person, Person) and approval.requester_id == person.pk)
 
 
-def sees_private_notes(person: object) -> bool:
-    """Private notes are for those who decide for the organisation, and who audits it. Not for who asked, whatever
-    else they are: a page asks with the approval at hand."""
-    return has_role(person, *SEES_ALL)
+def reads_private_notes(person: object, approval: Approval) -> bool:
+    """Private notes are for those who decide for the organisation, and who audits it. Not for who asked or is on the
+    project's side, whatever else they are."""
+    if not isinstance(person, Person) or not has_role(person, *SEES_ALL) or approval.requester_id == person.pk:
+        return False
+    if approval.project_id is None:
+        return True
+    sides = kind_named(approval.kind).on_its_side({approval.project_id})
+    return person.pk not in sides[approval.project_id]
 
 
 def rules_for(person: object, policy: PolicyVersion) -> Rules:

@@ -12,7 +12,7 @@ from accounts.models import Person
 from approvals.deciders import Decider, deciders, steps_ahead, waiting_among
 from approvals.kinds import kind_named
 from approvals.models import Answer, Approval, Comment, Delegation, PolicyReview, PolicyVersion, Step, Vote
-from approvals.policies import sees_private_notes, visible_to
+from approvals.policies import reads_private_notes, visible_to
 from approvals.states import OPEN, ApprovalState
 from kernel.calendar import organisation_zone
 from kernel.formats import said_instant
@@ -96,11 +96,14 @@ def way_of(approval: Approval) -> list[Step]:
 
 
 def talk_of(person: object, approval: Approval) -> list[Comment]:
-    """The comments this person may read, oldest first. Private ones are never for who asked."""
+    """The comments this person may read, oldest first; private ones by ``reads_private_notes``."""
+    return said_about(approval, with_private=reads_private_notes(person, approval))
+
+
+def said_about(approval: Approval, *, with_private: bool) -> list[Comment]:
+    """The comments, oldest first. One statement."""
     rows = approval.comments.select_related("author").order_by("id")
-    if not sees_private_notes(person) or approval.requester_id == getattr(person, "pk", None):
-        rows = rows.filter(is_private=False)
-    return list(rows)
+    return list(rows if with_private else rows.filter(is_private=False))
 
 
 def votes_of(approval: Approval) -> list[Vote]:

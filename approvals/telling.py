@@ -1,7 +1,7 @@
 """Who is told what about an approval. Everything goes through the ledger of notices, so that nobody is told twice."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -162,11 +162,11 @@ def tell_stand_in(row: Delegation, ends_at: datetime | None) -> None:
     notify(topic="approvals.stand_in", to=to, subject=row, words=words, url=url, once=f"delegation:{row.pk}")
 
 
-def tell_handed_on(approval: Approval, by: Person, to: Person, comment: str) -> None:
+def tell_handed_on(row: Delegation, approval: Approval) -> None:
     """Who is asked to decide one approval instead."""
-    words = {"title": approval.title, "person": str(by), "comment": comment}
-    once = f"approval:{approval.pk}:{approval.round}:handed"
-    notify(topic="approvals.handed_on", to=[to.pk], subject=approval, words=words, url=address(approval), once=once)
+    words = {"title": approval.title, "person": str(row.principal), "comment": row.reason}
+    once, to = f"delegation:{row.pk}", [row.stand_in_id]
+    notify(topic="approvals.handed_on", to=to, subject=approval, words=words, url=address(approval), once=once)
 
 
 def _told(topic: str, approval: Approval, step: Step, people: Iterable[Decider]) -> Told:
@@ -178,5 +178,7 @@ def _told(topic: str, approval: Approval, step: Step, people: Iterable[Decider])
     }
     part = "escalated" if step.escalated_at else "due"
     mark = f":{part}" if topic == "approvals.overdue" else ":stuck" if topic == "approvals.unroutable" else ""
-    once = f"approval:{approval.pk}:{step.round}:{step.number}{mark}"
+    # A step that waits again, after a vote that no longer counts, is another wait.
+    since = step.started_at.astimezone(UTC).isoformat() if step.started_at else ""
+    once = f"approval:{approval.pk}:{step.round}:{step.number}:{since}{mark}"
     return Told(topic, [row.person_id for row in people], approval, words, address(approval), once)

@@ -27,7 +27,7 @@ def waiting_count(person: Person) -> int:
         found = len(waiting_of(person))
     except Exception:  # noqa: BLE001 - the edge of the frame: a room that cannot tell takes away a figure, not the page
         _log.exception("approvals_waiting_not_counted", person=person.pk)
-        found = 0
+        return 0
     remember(person.pk, found)
     return found
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from accounts.models import Person
 from approvals.deciders import Decider, current_steps, deciders
+from approvals.kinds import contents_shown
 from approvals.models import Approval, Comment, Delegation, Step, Vote
 from approvals.policy_facts import PolicyFact
 from approvals.rules import written
@@ -27,7 +28,7 @@ def whole(approval: Approval, reader: object) -> Plain:
     people = names([pk for step in steps for pk in step.people])
     return {
         **rows([approval])[0],
-        "content": approval.content,
+        "content": contents_shown([approval])[approval.pk],
         "round": approval.round,
         "policy_version": approval.policy.number,
         "measures": approval.measures,

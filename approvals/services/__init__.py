@@ -3,7 +3,7 @@
 from approvals.services.delegating import approval_hand_on, delegation_create, delegation_revoke
 from approvals.services.leaving import votes_judge_again
 from approvals.services.policy import policy_in_force, policy_review, policy_set
-from approvals.services.submitting import approval_submit, approval_withdraw, open_approval_id
+from approvals.services.submitting import approval_submit, approval_withdraw, lock_with_open, open_approval_id
 from approvals.services.sweeping import sweep
 from approvals.services.talking import approval_comment
 from approvals.services.voting import Ballot, Verdict, approval_vote, approvals_vote_many
@@ -19,6 +19,7 @@ __all__ = [
     "approvals_vote_many",
     "delegation_create",
     "delegation_revoke",
+    "lock_with_open",
     "open_approval_id",
     "policy_in_force",
     "policy_review",

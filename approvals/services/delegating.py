@@ -79,7 +79,7 @@ def approval_hand_on(
         if stand_in.pk in excluded([approval], people)[approval.pk]:
             raise OwnRequest(data={"approval": approval.pk})
         row = _create(someone, stand_in, Interval(clock.now()), _bounded(comment, "comment"), approval)
-        telling.tell_handed_on(approval, someone, stand_in, row.reason)
+        telling.tell_handed_on(row, approval)
     return row
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils.translation import gettext as _
 
 from approvals import telling
-from approvals.deciders import People, current_steps, deciders, people_now, still_counts
+from approvals.deciders import asking_side, current_steps, deciders, people_now, still_counts
 from approvals.models import Answer, Approval, Step, Vote
 from approvals.rules import StepRule
 from kernel import clock
@@ -63,15 +63,17 @@ def tell(approval: Approval, step: Step) -> None:
 def lapse_what_no_longer_counts(approval: Approval) -> list[str]:
     """Votes that could not be given now lapse, and their steps wait again; why, for each.
 
-    A vote counts while who gave it is active and holds the right it was given in, and for the content it was given
-    on. What was carried out already is never touched: call it for an approval that is open and locked.
+    A vote counts while who gave it is active, holds the right it was given in and is not on the side of who asks, and
+    for the content it was given on. What was carried out already is never touched: call it for an approval that is
+    open and locked.
     """
     people = people_now()
+    asking = asking_side([approval], people)[approval.pk]
     votes = approval.votes.filter(round=approval.round, lapsed_at__isnull=True, answer=Answer.APPROVE)
     void = [
         (vote, why)
         for vote in votes.select_related("step", "person")
-        if (why := _why_void(vote, approval, people)) is not None
+        if (why := _why_void(vote, approval, still_counts(vote, vote.step, people, asking))) is not None
     ]
     for vote, why in void:
         vote.lapsed_at, vote.lapse_reason = clock.now(), why
@@ -86,9 +88,10 @@ def lapse_what_no_longer_counts(approval: Approval) -> list[str]:
     return [why for _vote, why in void]
 
 
-def _why_void(vote: Vote, approval: Approval, people: People) -> str | None:
+def _why_void(vote: Vote, approval: Approval, counts: bool) -> str | None:
     if vote.content != approval.content:
         return _("What is asked has changed since %(person)s approved it.") % {"person": vote.person}
-    if not still_counts(vote, vote.step, people):
-        return _("%(person)s is no longer active or no longer holds the role.") % {"person": vote.person}
+    if not counts:
+        text = _("%(person)s could not approve it now: no longer active, without the role, or on the side of who asks.")
+        return text % {"person": vote.person}
     return None

@@ -1,9 +1,14 @@
 """A room hands in what is to be decided, and takes it back. Called in the room's unit, under the subject's lock."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db.models import Model
+
 from accounts.models import Person
 from approvals import telling
 from approvals.deciders import current_steps, deciders
-from approvals.errors import AlreadyOpen
+from approvals.errors import AlreadyOpen, MeanwhileChanged
 from approvals.kinds import Act, Case, Locked, kind_named
 from approvals.models import Answer, Approval, plain
 from approvals.policies import rules_for
@@ -13,6 +18,7 @@ from approvals.services.policy import policy_in_force
 from approvals.states import OPEN
 from kernel import audit, clock
 from kernel.states import transition
+from kernel.unit import lock
 
 
 def approval_submit(*, actor: Person, case: Case, existing: Approval | None, locked: Locked) -> Approval:
@@ -62,8 +68,22 @@ def approval_withdraw(*, actor: Person | None, approval: Approval, reason: str =
     telling.tell_withdrawn(approval, actor, could)
 
 
+def lock_with_open(kind: str, subject_id: int, wanted: Mapping[type[Model], Iterable[Any]]) -> dict[Any, Any]:
+    """Lock ``wanted``, the subject among it, and the approval about the subject that is open: under ``Approval`` it
+    stands, or nothing.
+
+    Raises ``MeanwhileChanged`` where another was opened between the look and the lock.
+    """
+    known = open_approval_id(kind, subject_id)
+    locked = lock({Approval: [] if known is None else [known], **wanted})
+    still = open_approval_id(kind, subject_id)
+    if still not in (None, known):
+        raise MeanwhileChanged
+    return {**locked, Approval: {} if still is None else locked[Approval]}
+
+
 def open_approval_id(kind: str, subject_id: int) -> int | None:
-    """The approval about this that is not decided, to be locked with what else a unit locks."""
+    """The approval about this that is not decided."""
     rows = Approval.objects.filter(kind=kind, subject_id=subject_id, state__in=OPEN)
     return rows.values_list("pk", flat=True).first()
 

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
+from django.db.models import prefetch_related_objects
 
 from approvals import telling
 from approvals.deciders import current_steps, deciders
 from approvals.models import Approval, Step
 from approvals.states import ApprovalState
 from kernel import clock
-from kernel.unit import unit_of_work
+from kernel.unit import lock, unit_of_work
 
 _log = structlog.get_logger(__name__)
 
@@ -22,28 +23,30 @@ def sweep() -> int:
     were looked at. A constant number of statements; only if something fails is each approval taken alone, so that
     the one that fails does not keep the others.
     """
-    waiting = Approval.objects.filter(state=ApprovalState.WAITING).select_related("requester").order_by("pk")
-    rows = list(waiting)
+    ids = list(Approval.objects.filter(state=ApprovalState.WAITING).order_by("pk").values_list("pk", flat=True))
     try:
         with unit_of_work():
-            _look_at(rows)
+            _look_at(ids)
     except Exception:  # noqa: BLE001 - the edge of the run: taken one by one then
         _log.exception("approvals_sweep_failed")
-        for row in rows:
-            _alone(row)
-    return len(rows)
+        for pk in ids:
+            _alone(pk)
+    return len(ids)
 
 
-def _alone(row: Approval) -> None:
+def _alone(pk: int) -> None:
     try:
         with unit_of_work():
-            _look_at([row])
+            _look_at([pk])
     except Exception:  # noqa: BLE001 - the edge of one approval
-        _log.exception("approval_sweep_failed", approval=row.pk)
+        _log.exception("approval_sweep_failed", approval=pk)
 
 
-def _look_at(rows: Sequence[Approval]) -> None:
+def _look_at(ids: Sequence[int]) -> None:
+    """Under their locks: what is decided meanwhile is not told of any more."""
     now = clock.now()
+    rows = [row for row in lock({Approval: ids})[Approval].values() if row.state == ApprovalState.WAITING]
+    prefetch_related_objects(rows, "requester")
     steps = current_steps(rows)
     pairs = {row.pk: (row, steps[row.pk]) for row in rows if row.pk in steps}
     late = [step for _row, step in pairs.values() if step.due_at is not None and step.due_at <= now]
@@ -66,11 +69,10 @@ def _is_long_overdue(step: Step, now: datetime) -> bool:
 
 
 def _mark(field: str, steps: Sequence[Step], now: datetime) -> list[Step]:
-    """Write the instant where none is yet; of two runs at once each step is marked by one."""
+    """Write the instant; the approvals are locked."""
     if not steps:
         return []
-    rows = Step.objects.filter(pk__in=[step.pk for step in steps], passed_at__isnull=True, **{f"{field}__isnull": True})
-    rows.update(**{field: now})
+    Step.objects.filter(pk__in=[step.pk for step in steps]).update(**{field: now})
     for step in steps:
         setattr(step, field, now)
     return list(steps)

@@ -6,7 +6,7 @@ from accounts.models import Person
 from accounts.policies import require_signed_in
 from approvals import telling
 from approvals.models import Comment
-from approvals.policies import may_comment, sees_private_notes, visible_to
+from approvals.policies import may_comment, reads_private_notes, visible_to
 from approvals.services.voting import MOST_COMMENT
 from kernel import audit, clock
 from kernel.errors import Forbidden, Invalid, NotFound
@@ -22,7 +22,7 @@ def approval_comment(*, actor: Person | None, approval_id: int, text: str, is_pr
             raise NotFound
         if not may_comment(someone, approval):
             raise Forbidden(_("Auditors read and change nothing."))
-        if is_private and (not sees_private_notes(someone) or approval.requester_id == someone.pk):
+        if is_private and not reads_private_notes(someone, approval):
             raise Forbidden(_("Private notes are for those who decide."))
         tidy = text.strip()
         if not 1 <= len(tidy) <= MOST_COMMENT:
@@ -38,16 +38,13 @@ def approval_comment(*, actor: Person | None, approval_id: int, text: str, is_pr
 
 
 def _listeners(comment: Comment) -> set[int]:
-    """Who asked, who voted and who commented before; of a private note only those who may read it."""
+    """Who asked, who voted and who commented before, as far as they may still know of it; of a private note only those
+    who may read it."""
     approval = comment.approval
-    took_part = set(approval.votes.values_list("person_id", flat=True))
-    talked = approval.comments.values_list("author_id", "author__role_grants__revoked_at", "author__role_grants__role")
-    took_part |= {author for author, _revoked, _role in talked}
-    if not comment.is_private:
-        return took_part | {approval.requester_id}
-    readers = Person.objects.filter(
-        pk__in=took_part,
-        role_grants__revoked_at__isnull=True,
-        role_grants__role__in=("admin", "director", "auditor"),
-    )
-    return set(readers.values_list("pk", flat=True)) - {approval.requester_id}
+    took_part = {approval.requester_id, *approval.votes.values_list("person_id", flat=True)}
+    took_part |= set(approval.comments.values_list("author_id", flat=True))
+    people = Person.objects.filter(pk__in=took_part, is_active=True)
+    here = [person for person in people if visible_to(person).filter(pk=approval.pk).exists()]
+    if comment.is_private:
+        here = [person for person in here if reads_private_notes(person, approval)]
+    return {person.pk for person in here}

@@ -39,6 +39,18 @@ def test_whoever_may_decide_is_told_once(wish: Wish, who: Cast) -> None:
     assert told("overdue") == []
 
 
+def test_a_step_that_waits_again_is_told_again(wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    services.approval_vote(actor=fresh_person(who.ada), approval_id=approval.pk, ballot=Ballot("approve"))
+    assert not Notification.objects.filter(person=who.bob, topic="approvals.waiting", read_at__isnull=True).exists()
+    Person.objects.filter(pk=who.ada.pk).update(is_active=False)
+    services.approval_vote(actor=fresh_person(who.dora), approval_id=approval.pk, ballot=Ballot("approve"))
+    assert step_of(approval).passed_at is None
+    assert Notification.objects.filter(person=who.bob, topic="approvals.waiting", read_at__isnull=True).count() == 1
+    services.sweep()
+    assert told("waiting")[1] == ("bob", 2)
+
+
 def test_reminders_come_once_when_the_answer_is_due(wish: Wish, who: Cast, freeze: Freeze) -> None:
     approval = submit(wish, who.lin)
     freeze(clock.now() + timedelta(hours=25))

@@ -1,5 +1,7 @@
 """Comments: everybody who may see an approval talks; private notes are for those who decide, never for who asked."""
 
+from datetime import timedelta
+
 import pytest
 
 from accounts.models import Notification, Person
@@ -8,6 +10,7 @@ from approvals import services
 from approvals.models import Approval
 from approvals.selectors import talk_of
 from approvals.tests.wish import Cast, Wish, fresh_person, submit
+from kernel import clock
 from kernel.errors import Forbidden, Invalid, NotFound
 
 pytestmark = pytest.mark.django_db
@@ -60,3 +63,24 @@ def test_those_who_take_part_are_told(wish: Wish, who: Cast) -> None:
     say(approval, who.lin, "Yes")
     rows = Notification.objects.filter(topic="approvals.commented").order_by("pk")
     assert [row.person for row in rows] == [who.lin, who.ada]
+
+
+def test_who_is_on_the_side_of_who_asks_reads_no_private_note(wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    wish.sides[who.lin.pk] = frozenset({who.ada.pk})
+    say(approval, who.bob, "Between us", is_private=True)
+    assert read(approval, who.ada) == []
+    with pytest.raises(Forbidden):
+        say(approval, who.ada, is_private=True)
+
+
+def test_who_may_no_longer_know_of_it_hears_nothing_more(wish: Wish, who: Cast) -> None:
+    until = clock.now() + timedelta(days=2)
+    row = services.delegation_create(actor=who.ada, stand_in_id=who.kim.pk, starts_at=None, ends_at=until)
+    approval = submit(wish, who.lin)
+    say(approval, who.kim, "For Ada")
+    say(approval, who.lin, "Yes")
+    services.delegation_revoke(actor=who.kim, delegation_id=row.pk)
+    say(approval, who.lin, "And one more thing")
+    heard = Notification.objects.filter(topic="approvals.commented", person=who.kim)
+    assert [row.words["comment"] for row in heard] == ["Yes"]

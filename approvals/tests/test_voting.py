@@ -246,6 +246,20 @@ def test_a_vote_lapses_when_its_giver_lost_the_role_and_the_step_is_decided_agai
     assert wish.done == [(who.lin.pk, "approve", str(who.bob))]
 
 
+@pytest.mark.parametrize("how", ["joins the project", "stands in for who asked"])
+def test_a_vote_lapses_when_its_giver_comes_to_the_side_of_who_asks(how: str, wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.bob)
+    vote(approval, who.ada)
+    if how == "joins the project":
+        wish.sides[who.bob.pk] = frozenset({who.ada.pk})
+    else:
+        stand_in(who.bob, who.ada)
+    vote(approval, who.dora)
+    assert (fresh(approval).state, wish.done) == (S.WAITING, [])
+    [lapsed] = Vote.objects.filter(lapsed_at__isnull=False)
+    assert lapsed.person == who.ada and "on the side of who asks" in lapsed.lapse_reason
+
+
 def test_more_at_stake_at_the_end_appends_the_missing_step(wish: Wish, who: Cast) -> None:
     approval = submit(wish, who.lin, gpus=8)
     assert approval.rule == "middle"

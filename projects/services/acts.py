@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from accounts.policies import require_signed_in
 from approvals.models import Approval
-from approvals.services import open_approval_id
+from approvals.services import lock_with_open
 from kernel import clock
 from kernel.errors import Invalid
 from kernel.unit import lock
@@ -37,12 +37,9 @@ def begin_with_approval(
 ) -> tuple[Person, Project, Approval | None]:
     """The same with the open approval of its registration locked too, None where no decision is open."""
     someone = as_now(actor)
-    approval_id = open_approval_id(REGISTRATION, project_id)
-    locked = lock({Approval: [] if approval_id is None else [approval_id], Project: [project_id]})
+    locked = lock_with_open(REGISTRATION, project_id, {Project: [project_id]})
     project: Project = locked[Project][project_id]
-    approval: Approval | None = locked[Approval].get(approval_id)
-    still_open = approval if approval is not None and approval.is_open else None
-    return policies.require(someone, action, project), project, still_open
+    return policies.require(someone, action, project), project, next(iter(locked[Approval].values()), None)
 
 
 def begin_new(actor: Person | None, joining: Iterable[Person] = ()) -> Person:

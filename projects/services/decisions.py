@@ -55,9 +55,10 @@ def project_withdraw(*, actor: Person | None, project_id: int, reason: str = "")
     """Take a submitted project back to a draft before it is decided. Locks the project."""
     with unit_of_work():
         someone, project, approval = begin_with_approval(actor, project_id, "withdraw")
-        _step(project, "withdraw", someone, bounded(reason))
+        why = bounded(reason)
+        _step(project, "withdraw", someone, why)
         if approval is not None:
-            approval_withdraw(actor=someone, approval=approval, reason=reason)
+            approval_withdraw(actor=someone, approval=approval, reason=why)
     return project
 
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from kernel.intervals import Interval
@@ -13,6 +13,8 @@ from quotas.raises import Part, Totals, held, missing
 from quotas.selectors import live_claims
 
 CHANGEABLE = ("guaranteed", "limit", "ends_at")
+APART = timedelta(days=30)
+"""Raises that the portal grants by itself and that lie less far apart count as one length of time."""
 Key = tuple[int, int]
 """Project and GPU model."""
 
@@ -47,7 +49,7 @@ def asked_of(request: QuotaRequest, changes: Mapping[str, Any] | None = None) ->
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """The claims of one project on one GPU model that are not over, but emergency ones."""
+    """The claims of one project on one GPU model that are not over for longer than ``APART``, but emergency ones."""
 
     claims: tuple[Claim, ...] = ()
 
@@ -65,6 +67,11 @@ class Holdings:
         people = (row for row in self.claims if row.kind != ClaimKind.TEMPORARY or row.granted_by_id is not None)
         return held(_parts(people), within)
 
+    def automatic(self, near: Interval) -> list[Interval]:
+        """When raises that the portal granted by itself are in force, of those that touch an interval."""
+        rows = (row for row in self.claims if row.kind == ClaimKind.TEMPORARY and row.granted_by_id is None)
+        return [during for row in rows if (during := to_interval(row.during)).overlaps(near)]
+
     def replaced_through(self, asked: Asked, within: Interval) -> list[Part]:
         """What ``asked`` is compared with: all for a raise on top, the base for what replaces it."""
         return self.through(within) if asked.is_temporary else self.base_through(within)
@@ -81,12 +88,12 @@ def holdings_of(request: QuotaRequest, since: datetime) -> Holdings:
 
 
 def holdings(keys: Collection[Key], since: datetime) -> defaultdict[Key, Holdings]:
-    """The same for many, in one statement."""
+    """The same for many, in one statement; what ended within ``APART`` before is among them."""
     rows = live_claims().filter(
         project__in={project for project, _model in keys},
         gpu_model__in={model for _project, model in keys},
         resource=Resource.GPU,
-        during__overlap=to_range(Interval(since)),
+        during__overlap=to_range(Interval(since - APART)),
     )
     by_key: defaultdict[Key, list[Claim]] = defaultdict(list)
     for row in rows.exclude(kind=ClaimKind.EMERGENCY).order_by("pk"):

@@ -9,7 +9,6 @@ from accounts.models import Person
 from approvals.models import Answer, Approval, Vote
 from approvals.policies import visible_to as visible_approvals
 from approvals.selectors import approvals_of
-from approvals.services import open_approval_id
 from projects import policies
 from projects.policies import visible_to
 from projects.states import ProjectState
@@ -34,12 +33,6 @@ def open_request(project_id: int, gpu_model_id: int) -> QuotaRequest | None:
     """What is asked for and not decided, of a project and GPU model: at most one."""
     rows = QuotaRequest.objects.filter(project=project_id, gpu_model=gpu_model_id, state__in=OPEN)
     return rows.select_related("project", "gpu_model").first()
-
-
-def open_approval(request_id: int) -> list[int]:
-    """Its open approval, to be locked with what else a unit locks; none for a draft."""
-    found = open_approval_id(KIND, request_id)
-    return [] if found is None else [found]
 
 
 def approval_of(request: QuotaRequest) -> Approval | None:

@@ -1,5 +1,6 @@
 """By what a request is judged, and what lists show of it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -7,14 +8,15 @@ from approvals.rules import Measures
 from inventory.models import GpuModel
 from kernel.intervals import Interval
 from quotas.ledger import steps
-from quotas.requests.asking import Asked, Holdings, least_guaranteed
+from quotas.requests.asking import APART, Asked, Holdings, least_guaranteed
 from quotas.selectors import model_facts
 
 DAY_S = 86_400
 
 
 def measures_of(asked: Asked, holdings: Holdings, model: GpuModel, tier: str | None, now: datetime) -> Measures:
-    """How much more it would guarantee at the instant at which that is most, beside what people granted before.
+    """How much more it would guarantee at the instant at which that is most, beside what people granted before, and
+    for how long, with what the portal granted by itself near it.
 
     Nothing is known of one whose window is over: that fits no bound.
     """
@@ -23,7 +25,7 @@ def measures_of(asked: Asked, holdings: Holdings, model: GpuModel, tier: str | N
         return Measures(tier=tier)
     parts = holdings.decided_through(window) if asked.is_temporary else holdings.base_through(window)
     more = asked.totals.guaranteed - least_guaranteed(parts)
-    return Measures(more, share_of(more, model, window), days_of(window), tier)
+    return Measures(more, share_of(more, model, window), days_of(_with_automatic(window, holdings)), tier)
 
 
 def share_of(gpus: int, model: GpuModel, window: Interval) -> float | None:
@@ -35,11 +37,24 @@ def share_of(gpus: int, model: GpuModel, window: Interval) -> float | None:
     return None if usable <= 0 else 100 * gpus / usable
 
 
-def days_of(window: Interval) -> int | None:
-    """Its length in days, rounded up; None without an end."""
+def days_of(windows: Sequence[Interval]) -> int | None:
+    """Days in one of them or another, rounded up; None where one has no end."""
+    seconds, reached = 0.0, None
+    for window in sorted(windows, key=lambda window: window.start):
+        if window.end is None:
+            return None
+        start = window.start if reached is None else max(window.start, reached)
+        seconds += max(0.0, (window.end - start).total_seconds())
+        reached = window.end if reached is None else max(window.end, reached)
+    return -(-int(seconds) // DAY_S)
+
+
+def _with_automatic(window: Interval, holdings: Holdings) -> list[Interval]:
+    """With the raises near it that the portal granted by itself: otherwise one short raise after another would each
+    pass for short."""
     if window.end is None:
-        return None
-    return -(-int(window.seconds(window.end)) // DAY_S)
+        return [window]
+    return [window, *holdings.automatic(Interval(window.start - APART, window.end + APART))]
 
 
 def summary_of(asked: Asked, holdings: Holdings, model: GpuModel, now: datetime) -> dict[str, Any]:

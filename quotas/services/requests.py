@@ -6,11 +6,13 @@ Order of locks: approval, project, GPU model, request.
 from datetime import UTC, datetime
 from typing import Any, TypedDict
 
+from django.db.models import Model
 from django.utils.translation import gettext as _
 
 from accounts.models import Person
+from approvals.kinds import Locked
 from approvals.models import Approval
-from approvals.services import approval_withdraw
+from approvals.services import approval_withdraw, lock_with_open
 from inventory.models import GpuModel
 from kernel import audit, clock
 from kernel.errors import Conflict, Invalid, NotFound
@@ -25,7 +27,7 @@ from quotas.errors import RequestChanged, RequestNotEditable
 from quotas.models import QuotaRequest
 from quotas.requests.checks import shape_faults
 from quotas.requests.content import changed_words, content_hash
-from quotas.requests.selectors import open_approval, visible_requests
+from quotas.requests.selectors import KIND, visible_requests
 from quotas.services.claims import require_active
 from quotas.states import DONE, EDITABLE, OPEN, RequestState
 
@@ -143,8 +145,7 @@ def request_withdraw_by_portal(*, request_id: int, reason: str) -> bool:
     """For a project that closed: nobody's right is asked. Whether it was open; doing it again changes nothing."""
     with unit_of_work():
         found = QuotaRequest.objects.filter(pk=request_id).values_list("project_id", flat=True)
-        approvals = open_approval(request_id)
-        locked = lock({Approval: approvals, Project: found, QuotaRequest: [request_id]})
+        locked = lock_with_open(KIND, request_id, {Project: found, QuotaRequest: [request_id]})
         row: QuotaRequest = locked[QuotaRequest][request_id]
         if row.state not in OPEN:
             return False
@@ -154,13 +155,15 @@ def request_withdraw_by_portal(*, request_id: int, reason: str) -> bool:
 
 def begin(actor: Person | None, request_id: int) -> tuple[Person, QuotaRequest]:
     """Lock project and request for an act of the project's lead, judged as rights are now."""
-    someone, row, _approval = _begin(actor, request_id, [])
-    return someone, row
+    someone, wanted = _wanted(actor, request_id)
+    return someone, _led(someone, request_id, lock(wanted))
 
 
 def begin_with_approval(actor: Person | None, request_id: int) -> tuple[Person, QuotaRequest, Approval | None]:
     """The same with the open approval locked, where there is one."""
-    return _begin(actor, request_id, open_approval(request_id))
+    someone, wanted = _wanted(actor, request_id)
+    locked = lock_with_open(KIND, request_id, wanted)
+    return someone, _led(someone, request_id, locked), next(iter(locked[Approval].values()), None)
 
 
 def require_editable(row: QuotaRequest) -> None:
@@ -183,16 +186,21 @@ def plain(row: QuotaRequest) -> dict[str, Any]:
     return {"project": row.project_id, **{field: getattr(row, field) for field in FIELDS}}
 
 
-def _begin(actor: Person | None, request_id: int, approvals: list[int]) -> tuple[Person, QuotaRequest, Approval | None]:
+def _wanted(actor: Person | None, request_id: int) -> tuple[Person, dict[type[Model], list[int]]]:
+    """The actor as now, and the rows that an act of theirs on a request locks."""
     someone = as_now(actor)
     found = visible_requests(someone).filter(pk=request_id).first()
     if found is None:
         raise NotFound
-    locked = lock({Approval: approvals, Project: [found.project_id], QuotaRequest: [request_id]})
+    return someone, {Project: [found.project_id], QuotaRequest: [request_id]}
+
+
+def _led(someone: Person, request_id: int, locked: Locked) -> QuotaRequest:
+    """The locked request, which this person may act on."""
     row: QuotaRequest = locked[QuotaRequest][request_id]
     row.project = locked[Project][row.project_id]
     policies.require(someone, "request_quota", row.project)
-    return someone, row, next(iter(locked[Approval].values()), None)
+    return row
 
 
 def _withdraw(row: QuotaRequest, approval: Approval | None, actor: Person | None, reason: str) -> None:

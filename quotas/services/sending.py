@@ -8,6 +8,7 @@ from uuid import UUID
 from accounts.models import Person
 from approvals.kinds import Locked
 from approvals.models import Approval
+from approvals.services import lock_with_open
 from inventory.models import GpuModel
 from kernel import form_drafts, idempotency
 from kernel.errors import NotFound
@@ -18,7 +19,7 @@ from projects.models import Project
 from projects.services.acts import as_now
 from quotas.errors import RequestSent
 from quotas.models import QuotaRequest
-from quotas.requests.selectors import open_approval, visible_requests
+from quotas.requests.selectors import KIND, visible_requests
 from quotas.services.requests import RequestFacts, create_locked, edit_locked
 from quotas.services.submitting import submit_locked
 
@@ -73,8 +74,8 @@ def request_send_edit(*, actor: Person | None, request_id: int, sending: Request
         found = visible_requests(someone).filter(pk=request_id).first()
         if found is None:
             raise NotFound
-        wanted = {Approval: open_approval(request_id), Project: [found.project_id], QuotaRequest: [request_id]}
-        locked = lock({**wanted, GpuModel: _model(sending)})
+        wanted = {Project: [found.project_id], GpuModel: _model(sending), QuotaRequest: [request_id]}
+        locked = lock_with_open(KIND, request_id, wanted)
         row: QuotaRequest = locked[QuotaRequest][request_id]
         row.project = locked[Project][row.project_id]
         policies.require(someone, "request_quota", row.project)

@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from approvals.kinds import Case, Locked
 from approvals.models import Approval
-from approvals.services import approval_comment, approval_submit
+from approvals.services import approval_comment, approval_submit, lock_with_open
 from inventory.models import GpuModel
 from kernel import clock
 from kernel.errors import Invalid, NotFound
-from kernel.unit import lock, unit_of_work
+from kernel.unit import unit_of_work
 from projects import policies
 from projects.models import Project
 from projects.selectors import tier_at
@@ -22,7 +22,7 @@ from quotas.models import QuotaRequest
 from quotas.requests.asking import asked_of, holdings_of, least_guaranteed
 from quotas.requests.checks import missing_faults, purpose_faults, shape_faults
 from quotas.requests.content import WORDS, content_hash
-from quotas.requests.selectors import KIND, open_approval, open_question, visible_requests
+from quotas.requests.selectors import KIND, open_question, visible_requests
 from quotas.requests.weighing import measures_of, summary_of
 from quotas.services.claims import require_active
 from quotas.services.requests import step
@@ -42,14 +42,9 @@ def request_submit(*, actor: Person | None, request_id: int, answer: str = "") -
         found = visible_requests(someone).filter(pk=request_id).first()
         if found is None:
             raise NotFound
-        locked = lock(
-            {
-                Approval: open_approval(request_id),
-                Project: [found.project_id],
-                GpuModel: [] if found.gpu_model_id is None else [found.gpu_model_id],
-                QuotaRequest: [request_id],
-            }
-        )
+        models = [] if found.gpu_model_id is None else [found.gpu_model_id]
+        wanted = {Project: [found.project_id], GpuModel: models, QuotaRequest: [request_id]}
+        locked = lock_with_open(KIND, request_id, wanted)
         row: QuotaRequest = locked[QuotaRequest][request_id]
         policies.require(someone, "request_quota", locked[Project][row.project_id])
         submit_locked(row, someone, locked, answer)

@@ -142,6 +142,43 @@ def test_one_small_raise_on_top_of_another_is_not_small(project: Project, model:
     assert not asking.approval(second).is_automatic
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "days", "is_automatic"),
+    [
+        ((0, 7), (7, 14), 14, True),
+        ((0, 7), (7, 15), 15, False),
+        ((0, 10), (20, 30), 20, False),
+        ((0, 10), (39, 49), 20, False),
+        ((0, 10), (41, 51), 10, True),
+        ((41, 51), (0, 10), 10, True),
+        ((20, 30), (0, 10), 20, False),
+    ],
+)
+def test_one_short_raise_after_another_is_not_short(
+    project: Project,
+    model: GpuModel,
+    first: tuple[int, int],
+    second: tuple[int, int],
+    days: int,
+    *,
+    is_automatic: bool,
+) -> None:
+    now = clock.now()
+    with clock.frozen(now):
+        for start, end in (first, second):
+            window = {"starts_at": asking.in_days(start) if start else None, "ends_at": asking.in_days(end)}
+            request = asking.submitted(project, model, 1, **window)
+    approval = asking.approval(request)
+    assert (approval.measures["days"], approval.is_automatic) == (days, is_automatic)
+
+
+def test_a_raise_of_last_week_is_remembered(project: Project, model: GpuModel) -> None:
+    assert asking.approval(asking.submitted(project, model, 1, ends_at=asking.in_days(14))).is_automatic
+    with clock.frozen(clock.now() + timedelta(days=20)):
+        again = asking.approval(asking.submitted(project, model, 1, ends_at=asking.in_days(10)))
+    assert (again.measures["days"], again.is_automatic) == (24, False)
+
+
 def test_less_may_be_granted_never_more_and_never_less_than_is_held(project: Project, model: GpuModel) -> None:
     make.grant(project, model, 8, limit=16)
     request = asking.submitted(project, model, 40, limit=48)

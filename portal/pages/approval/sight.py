@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accounts.models import Person
+from accounts.policies import has_role
 from approvals.kinds import contents_shown
 from approvals.models import Approval, Comment, Step, Vote
-from approvals.policies import may_comment, sees_private_notes, visible_to
-from approvals.selectors import Waiting, names, open_approvals, split_for, talk_of, votes_of
+from approvals.policies import SEES_ALL, may_comment, reads_private_notes, visible_to
+from approvals.selectors import Waiting, names, open_approvals, said_about, split_for, votes_of
 from approvals.states import ApprovalState
 from approvals.waiting_count import remember
 from kernel import clock
@@ -36,6 +37,7 @@ class Sight:
     mine: Sequence[Waiting]
     steps: Sequence[Step]
     votes: Sequence[Vote]
+    sees_private: bool
     talk: Sequence[Comment]
     people: Mapping[int, Person]
 
@@ -66,10 +68,6 @@ class Sight:
     @property
     def may_comment(self) -> bool:
         return may_comment(self.person, self.approval)
-
-    @property
-    def sees_private(self) -> bool:
-        return sees_private_notes(self.person) and not self.is_asker
 
     @property
     def current(self) -> Step | None:
@@ -111,7 +109,7 @@ def sight_of(person: Person, approval_id: int) -> Sight:
     mine, others = split_for(person, rows)
     remember(person.pk, len(mine))
     line = next((row for row in (*mine, *others) if row.approval.pk == approval.pk), None)
-    votes = votes_of(approval)
+    votes, private = votes_of(approval), _sees_private(person, approval, mine)
     steps = _steps(votes, line)
     ids = {pk for step in steps for pk in step.people}
     if line is not None:
@@ -126,9 +124,17 @@ def sight_of(person: Person, approval_id: int) -> Sight:
         mine=mine,
         steps=steps,
         votes=votes,
-        talk=talk_of(person, approval),
+        sees_private=private,
+        talk=said_about(approval, with_private=private),
         people=names(sorted(ids)) if ids else {},
     )
+
+
+def _sees_private(person: Person, approval: Approval, mine: Sequence[Waiting]) -> bool:
+    """Whoever may vote is not on the project's side: then only the role is asked for, a statement less."""
+    if any(row.approval.pk == approval.pk for row in mine):
+        return has_role(person, *SEES_ALL)
+    return reads_private_notes(person, approval)
 
 
 def _steps(votes: Sequence[Vote], line: Waiting | None) -> list[Step]:
