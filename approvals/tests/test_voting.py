@@ -1,10 +1,9 @@
 """Votes: who may give one, on what, and what follows."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
-from django.db import IntegrityError, transaction
 
 from accounts.models import Person, Role
 from accounts.services import role_revoke
@@ -14,7 +13,7 @@ from approvals.errors import AlreadyOpen, ContentDiffers, MeanwhileChanged, NotY
 from approvals.models import Answer, Approval, Step, Vote
 from approvals.services import Ballot
 from approvals.states import APPROVAL, ApprovalState
-from approvals.tests.wish import GRANTED, Cast, Wish, fresh, fresh_person, submit, withdraw
+from approvals.tests.wish import GRANTED, Cast, Wish, fresh, fresh_person, stand_in, submit, withdraw
 from kernel import clock
 from kernel.errors import Conflict, Forbidden, IllegalTransition, Invalid, NotFound, Unauthenticated
 from kernel.models import AuditEntry, StateChange
@@ -307,83 +306,6 @@ def test_many_at_once_are_each_counted_or_refused(wish: Wish, who: Cast) -> None
     verdicts = services.approvals_vote_many(actor=fresh_person(who.ada), votes=[*votes, (10**9, Ballot("approve"))])
     assert [bool(one.refused) for one in verdicts] == [False, True, True, True]
     assert [fresh(row).state for row in (mine, own, stale)] == [S.APPROVED, S.WAITING, S.WAITING]
-
-
-# --- the database refuses by itself
-
-
-def raw(approval: Approval, by: Person, **more: object) -> None:
-    Vote.objects.create(
-        approval=approval,
-        step=approval.steps.get(),
-        round=1,
-        person=by,
-        answer="approve",
-        content="",
-        version=2,
-        **{"at": clock.now(), **more},
-    )
-
-
-@pytest.fixture
-def waiting(wish: Wish, who: Cast) -> Approval:
-    return submit(wish, who.lin, gpus=8)
-
-
-def test_the_database_refuses_who_asked(waiting: Approval, who: Cast) -> None:
-    with pytest.raises(IntegrityError, match="nobody votes on what they asked for"), transaction.atomic():
-        raw(waiting, who.lin)
-
-
-def test_the_database_refuses_a_vote_for_who_asked(waiting: Approval, who: Cast) -> None:
-    with pytest.raises(IntegrityError, match="nobody votes on what they asked for"), transaction.atomic():
-        raw(waiting, who.ada, on_behalf_of=who.lin)
-
-
-def test_the_database_refuses_who_stands_in_for_who_asked(wish: Wish, who: Cast) -> None:
-    stand_in(who.bob, who.kim)
-    approval = submit(wish, who.bob, gpus=8)
-    with pytest.raises(IntegrityError, match="stands in for the requester"), transaction.atomic():
-        raw(approval, who.kim)
-
-
-def test_the_database_refuses_a_second_vote_of_the_round(waiting: Approval, who: Cast) -> None:
-    raw(waiting, who.ada)
-    with pytest.raises(IntegrityError, match="vote_once"), transaction.atomic():
-        raw(waiting, who.ada)
-
-
-def test_the_database_keeps_a_vote_as_it_was_given(waiting: Approval, who: Cast) -> None:
-    raw(waiting, who.ada)
-    for change in ({"answer": "reject"}, {"person": who.bob}, {"at": datetime(2020, 1, 1, tzinfo=UTC)}):
-        with pytest.raises(IntegrityError, match="stays as it was given"), transaction.atomic():
-            Vote.objects.update(**change)
-    with pytest.raises(IntegrityError, match="stays as it was given"), transaction.atomic():
-        Vote.objects.all().delete()
-    Vote.objects.update(lapsed_at=clock.now(), lapse_reason="the role was lost")
-    with pytest.raises(IntegrityError, match="stays as it was given"), transaction.atomic():
-        Vote.objects.update(lapsed_at=None)
-
-
-def test_one_is_open_about_a_subject(waiting: Approval, wish: Wish, who: Cast) -> None:
-    with pytest.raises(IntegrityError, match="approval_open_once"), transaction.atomic():
-        fresh(waiting).__class__.objects.create(
-            kind=waiting.kind,
-            subject_id=waiting.subject_id,
-            title="Again",
-            requester=who.kim,
-            content="",
-            policy=waiting.policy,
-            rule="rest",
-            requested_at=clock.now(),
-            submitted_at=clock.now(),
-        )
-
-
-def stand_in(principal: Person, other: Person) -> None:
-    services.delegation_create(
-        actor=principal, stand_in_id=other.pk, starts_at=None, ends_at=clock.now() + timedelta(days=2), reason="away"
-    )
 
 
 def test_a_delegation_that_is_over_gives_no_right(wish: Wish, who: Cast, freeze: Callable[[datetime], None]) -> None:

@@ -6,7 +6,7 @@ is on its side. What is asked, its measures and the capacity stand on the kind i
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -16,7 +16,8 @@ from accounts.tests import factories as people
 from approvals.kinds import Act, Case, Kind, Locked, QueueRow
 from approvals.models import Answer, Approval
 from approvals.rules import Measures, Rule, StepRule
-from approvals.services import approval_submit, approval_withdraw, open_approval_id
+from approvals.services import approval_submit, approval_withdraw, delegation_create, open_approval_id
+from kernel import clock
 from kernel.errors import Conflict, Invalid
 from kernel.unit import lock, unit_of_work
 
@@ -158,4 +159,11 @@ def cast() -> Cast:
         people.admin("bob"),
         people.director("dora"),
         people.director("dan"),
+    )
+
+
+def stand_in(principal: Person, other: Person) -> None:
+    """For two days from now."""
+    delegation_create(
+        actor=principal, stand_in_id=other.pk, starts_at=None, ends_at=clock.now() + timedelta(days=2), reason="away"
     )
