@@ -119,8 +119,17 @@ def _due(now: datetime) -> list[End]:
         return []
     keys = {(row.project_id, row.gpu_model_id or 0) for row in found}
     held = holdings(keys, now - LOOKED_BACK - timedelta(days=1))
-    ends = (_end(row, held[row.project_id, row.gpu_model_id or 0], now) for row in found)
+    ends = (_end_alone(row, held[row.project_id, row.gpu_model_id or 0], now) for row in found)
     return [end for end in ends if end is not None]
+
+
+def _end_alone(request: QuotaRequest, held: Holdings, now: datetime) -> End | None:
+    """One that cannot be worked out keeps no other."""
+    try:
+        return _end(request, held, now)
+    except Exception:  # noqa: BLE001 - the edge of one raise
+        _log.exception("tell_end_failed", request=request.pk)
+        return None
 
 
 def _end(request: QuotaRequest, held: Holdings, now: datetime) -> End | None:

@@ -3,7 +3,13 @@
 from approvals.services.delegating import approval_hand_on, delegation_create, delegation_revoke
 from approvals.services.leaving import votes_judge_again
 from approvals.services.policy import policy_in_force, policy_review, policy_set
-from approvals.services.submitting import approval_submit, approval_withdraw, lock_with_open, open_approval_id
+from approvals.services.submitting import (
+    answer_faults,
+    approval_submit,
+    approval_withdraw,
+    lock_with_open,
+    open_approval_id,
+)
 from approvals.services.sweeping import sweep
 from approvals.services.talking import approval_comment
 from approvals.services.voting import Ballot, Verdict, approval_vote, approvals_vote_many
@@ -11,6 +17,7 @@ from approvals.services.voting import Ballot, Verdict, approval_vote, approvals_
 __all__ = [
     "Ballot",
     "Verdict",
+    "answer_faults",
     "approval_comment",
     "approval_hand_on",
     "approval_submit",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import Model
+from django.utils.translation import gettext as _
 
 from accounts.models import Person
 from approvals import telling
@@ -15,6 +16,7 @@ from approvals.policies import rules_for
 from approvals.rules import choose
 from approvals.services.path import begin_next, lay
 from approvals.services.policy import policy_in_force
+from approvals.services.voting import MOST_COMMENT
 from approvals.states import OPEN
 from kernel import audit, clock
 from kernel.states import transition
@@ -86,6 +88,20 @@ def open_approval_id(kind: str, subject_id: int) -> int | None:
     """The approval about this that is not decided."""
     rows = Approval.objects.filter(kind=kind, subject_id=subject_id, state__in=OPEN)
     return rows.values_list("pk", flat=True).first()
+
+
+def answer_faults(asked_by: Person | None, answer: str) -> dict[str, str]:
+    """What is wrong with the answer with which something is submitted again: it is needed exactly while a question is
+    open. ``asked_by``: whose question that is, None where none is open."""
+    if asked_by is not None and not answer:
+        text = _("Answer the question of %(person)s: the answer is kept and shown to whoever decides.")
+        return {"answer": text % {"person": asked_by}}
+    if asked_by is None and answer:
+        return {"answer": _("No question is open.")}
+    if len(answer) > MOST_COMMENT:
+        text = _("%(count)s characters; at most %(most)s are allowed.")
+        return {"answer": text % {"count": len(answer), "most": MOST_COMMENT}}
+    return {}
 
 
 def _fill(approval: Approval, actor: Person, case: Case) -> None:

@@ -7,7 +7,14 @@ from accounts.policies import require_role, require_signed_in
 from approvals.kinds import Act, Case, Locked
 from approvals.models import Answer, Approval
 from approvals.rules import Measures
-from approvals.services import Ballot, approval_submit, approval_vote, approval_withdraw, open_approval_id
+from approvals.services import (
+    Ballot,
+    answer_faults,
+    approval_submit,
+    approval_vote,
+    approval_withdraw,
+    open_approval_id,
+)
 from kernel import audit, clock
 from kernel.errors import Conflict, Invalid, NotFound
 from kernel.states import transition
@@ -17,7 +24,7 @@ from projects.content import REGISTRATION, content_hash, missing_for_submit
 from projects.errors import OwnProject
 from projects.models import Project, Question
 from projects.selectors import open_question
-from projects.services.acts import MAX_REASON, as_now, begin_with_approval, bounded, needed
+from projects.services.acts import as_now, begin_with_approval, bounded, needed
 from projects.states import DONE, ProjectState
 
 
@@ -38,7 +45,7 @@ def submit_locked(project: Project, someone: Person, answer: str = "", approval:
     in which it was returned."""
     Project.machine.target(project.state, "submit")
     question, said = open_question(project), answer.strip()
-    missing = missing_for_submit(project) | _answer_faults(question, said)
+    missing = missing_for_submit(project) | answer_faults(question.asked_by if question else None, said)
     if missing:
         raise Invalid(missing)
     if question is not None:
@@ -106,18 +113,6 @@ def case_of(project: Project) -> Case:
         measures=Measures(),
         summary={"stage": project.stage},
     )
-
-
-def _answer_faults(question: Question | None, answer: str) -> dict[str, str]:
-    if question is not None and not answer:
-        text = _("Answer the question of %(person)s: the answer is kept and shown to whoever decides.")
-        return {"answer": text % {"person": question.asked_by}}
-    if question is None and answer:
-        return {"answer": _("No question is open.")}
-    if len(answer) > MAX_REASON:
-        text = _("%(count)s characters; at most %(most)s are allowed.")
-        return {"answer": text % {"count": len(answer), "most": MAX_REASON}}
-    return {}
 
 
 def _answer(question: Question, answer: str, someone: Person) -> None:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from approvals.kinds import Case, Locked
 from approvals.models import Approval
-from approvals.services import approval_comment, approval_submit, lock_with_open
+from approvals.services import answer_faults, approval_comment, approval_submit, lock_with_open
 from inventory.models import GpuModel
 from kernel import clock
 from kernel.errors import Invalid, NotFound
@@ -16,7 +16,7 @@ from kernel.unit import unit_of_work
 from projects import policies
 from projects.models import Project
 from projects.selectors import tier_at
-from projects.services.acts import MAX_REASON, as_now
+from projects.services.acts import as_now
 from quotas.errors import Changed, RequestOpen
 from quotas.models import QuotaRequest
 from quotas.requests.asking import asked_of, holdings_of, least_guaranteed
@@ -74,24 +74,13 @@ def submit_locked(row: QuotaRequest, someone: Person, locked: Locked, answer: st
 
 def _require_submittable(row: QuotaRequest, answer: str) -> None:
     now = clock.now()
-    faults: Mapping[str, Any] = missing_faults(row) | shape_faults(row, set(WORDS), now) | _answer_faults(row, answer)
+    question = open_question(row)
+    answered = answer_faults(question.by if question else None, answer)
+    faults: Mapping[str, Any] = missing_faults(row) | shape_faults(row, set(WORDS), now) | answered
     if not faults:
         faults = purpose_faults(row, holdings_of(row, now), now)
     if faults:
         raise Invalid(faults)
-
-
-def _answer_faults(row: QuotaRequest, answer: str) -> dict[str, str]:
-    question = open_question(row)
-    if question is not None and not answer:
-        text = _("Answer the question of %(person)s: the answer is kept and shown to whoever decides.")
-        return {"answer": text % {"person": question.by}}
-    if question is None and answer:
-        return {"answer": _("No question is open.")}
-    if len(answer) > MAX_REASON:
-        text = _("%(count)s characters; at most %(most)s are allowed.")
-        return {"answer": text % {"count": len(answer), "most": MAX_REASON}}
-    return {}
 
 
 def _refuse_second(row: QuotaRequest) -> None:
