@@ -106,6 +106,17 @@ def least_guaranteed(parts: Sequence[Part]) -> int:
     return min(part.guaranteed for part in parts)
 
 
+def kept_by(asked: Asked, parts: Sequence[Part]) -> Totals:
+    """The least that takes nothing away from what is held in these parts. A raise on top never takes; it has to reach
+    what is held throughout. A base takes the place of all of them: it has to reach the most."""
+    bound = min if asked.is_temporary else max
+    guaranteed = bound(part.guaranteed for part in parts)
+    limits = [part.shown_limit for part in parts]
+    stated = [limit for limit in limits if limit is not None]
+    has_none = not stated if asked.is_temporary else None in limits
+    return Totals(guaranteed, None if has_none else bound(stated))
+
+
 def most_guaranteed(parts: Sequence[Part]) -> int:
     """What is guaranteed at most at an instant."""
     return max(part.guaranteed for part in parts)

@@ -12,8 +12,7 @@ from kernel.calendar import organisation_zone
 from kernel.errors import Invalid
 from kernel.formats import exact_instant, number
 from quotas.models import QuotaRequest
-from quotas.raises import Totals
-from quotas.requests.asking import CHANGEABLE, Asked, asked_of, holdings_of, least_guaranteed
+from quotas.requests.asking import CHANGEABLE, Asked, asked_of, holdings_of, kept_by
 
 Faults = dict[str, str]
 
@@ -92,8 +91,7 @@ def _held_faults(request: QuotaRequest, after: Asked) -> Faults:
     window = after.window(now)
     if window is None or not (request.is_raise or after.is_temporary):
         return {}
-    parts = holdings_of(request, now).replaced_through(after, window)
-    has = Totals(least_guaranteed(parts), parts[0].shown_limit)
+    has = kept_by(after, holdings_of(request, now).replaced_through(after, window))
     if after.totals.guaranteed < has.guaranteed:
         text = _("%(value)s is less than the %(held)s that the project has already.")
         return {"guaranteed": text % {"value": number(after.totals.guaranteed), "held": number(has.guaranteed)}}

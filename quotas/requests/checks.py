@@ -13,7 +13,7 @@ from kernel.intervals import Interval
 from quotas.ledger import steps
 from quotas.models import QuotaRequest
 from quotas.raises import Part
-from quotas.requests.asking import Asked, Holdings, asked_of, least_guaranteed
+from quotas.requests.asking import Asked, Holdings, asked_of, least_guaranteed, most_guaranteed
 from quotas.selectors import model_facts
 from quotas.services.terms import LATE
 
@@ -62,9 +62,19 @@ def purpose_faults(request: QuotaRequest, holdings: Holdings, now: datetime) -> 
         return {"ends_at": _in_the_past(asked.ends_at or now)}
     if asked.is_temporary:
         return _raise_faults(asked, holdings.through(window))
+    parts = holdings.base_through(window)
     same = (asked.totals.guaranteed, asked.totals.limit)
-    if all((part.guaranteed, part.shown_limit) == same for part in holdings.base_through(window)):
+    if all((part.guaranteed, part.shown_limit) == same for part in parts):
         return {"guaranteed": _("This is what the project has already.")}
+    least, most = least_guaranteed(parts), most_guaranteed(parts)
+    if least < asked.totals.guaranteed < most:
+        text = _(
+            "From then on the project is guaranteed %(least)s for a while and %(most)s for another: %(asked)s would "
+            "add to the one and take from the other. Ask for %(most)s or more, for %(least)s or less, or from another "
+            "day on."
+        )
+        words = {"least": number(least), "most": number(most), "asked": number(asked.totals.guaranteed)}
+        return {"guaranteed": text % words}
     return {}
 
 

@@ -13,7 +13,7 @@ from kernel.intervals import Interval
 from projects.models import Project
 from quotas.errors import HasMore, WindowOver
 from quotas.models import Claim, QuotaRequest, Resource
-from quotas.requests.asking import Asked, Holdings, holdings_of, least_guaranteed
+from quotas.requests.asking import Asked, Holdings, holdings_of, kept_by
 from quotas.services.claims import Origin, grant_base, grant_on_top, require_active
 from quotas.services.requests import step
 from quotas.services.terms import Terms
@@ -52,7 +52,7 @@ def grant_request(
 
 def _refuse_less(asked: Asked, holdings: Holdings, window: Interval) -> None:
     """A raise never takes anything away: somebody may have given more meanwhile."""
-    has = least_guaranteed(holdings.replaced_through(asked, window))
+    has = kept_by(asked, holdings.replaced_through(asked, window)).guaranteed
     if has > asked.totals.guaranteed:
         text = _(
             "%(held)s are guaranteed by now, more than the %(asked)s that would be granted. Refuse it, or ask back."

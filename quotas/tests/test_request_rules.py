@@ -215,6 +215,26 @@ def test_an_end_is_only_moved_to_earlier(project: Project, model: GpuModel) -> N
     assert asking.approve(request, changes={"ends_at": ends_at.isoformat()}).granted_ends_at == ends_at
 
 
+def test_a_raise_takes_nothing_of_what_is_granted_for_later(project: Project, model: GpuModel) -> None:
+    make.grant(project, model, 8)
+    make.grant(project, model, 24, effective_from=asking.in_days(20))
+    said = refusal(project, model, 16)["guaranteed"][0]
+    assert "guaranteed 8 for a while and 24 for another: 16 would add to the one and take from the other" in said
+    asking.approve(asking.submitted(project, model, 16, ends_at=asking.in_days(10)))
+    request = asking.submitted(project, model, 30)
+    with pytest.raises(Invalid, match="20 is less than the 24"):
+        asking.vote(request, changes={"guaranteed": 20})
+    asking.approve(request, changes={"guaranteed": 26})
+    assert (held(project, model, 1).guaranteed, held(project, model, 21).guaranteed) == (26, 26)
+
+
+def test_a_raise_is_refused_where_more_is_granted_for_later_by_now(project: Project, model: GpuModel) -> None:
+    request = asking.submitted(project, model, 20)
+    make.grant(project, model, 24, effective_from=asking.in_days(20))
+    with pytest.raises(HasMore, match="24 are guaranteed by now"):
+        asking.approve(request)
+
+
 def test_a_raise_is_refused_where_more_is_held_by_now(project: Project, model: GpuModel) -> None:
     request = asking.submitted(project, model, 20)
     make.grant(project, model, 24)
