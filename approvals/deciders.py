@@ -12,6 +12,7 @@ from datetime import datetime
 from django.db.models import FilteredRelation, Q, QuerySet
 
 from accounts.models import Person
+from approvals.errors import CannotTell
 from approvals.kinds import Kind, kind_named
 from approvals.models import Approval, Delegation, Step, Vote
 from kernel import clock
@@ -139,7 +140,10 @@ def _sides(approvals: Sequence[Approval]) -> dict[tuple[str, int], frozenset[int
             names.add(row.kind)
     sides: dict[tuple[str, int], frozenset[int]] = {}
     for kind, projects, names in by_rule.values():
-        found = kind.on_its_side(projects)
+        try:
+            found = kind.on_its_side(projects)
+        except LookupError as error:
+            raise CannotTell from error
         sides |= {(name, project): found[project] for name in names for project in projects}
     return sides
 

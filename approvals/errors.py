@@ -26,6 +26,13 @@ class NothingToDecide(Forbidden):
     title = _("You decide nothing, so there is nothing to stand in for")
 
 
+class CannotTell(Conflict):
+    """Who is on the side of who asks cannot be found out: then nobody decides."""
+
+    code = "side_unknown"
+    title = _("Who is on the side of who asks cannot be found out, so nobody decides. An admin can look into it.")
+
+
 class MeanwhileChanged(Conflict):
     """The page was older than the approval. ``data``: version, state, happened (sentences)."""
 

@@ -87,7 +87,10 @@ class Kind(ABC):
 
     @abstractmethod
     def on_its_side(self, project_ids: Collection[int]) -> Mapping[int, frozenset[int]]:
-        """By project: the people who may not decide for it, because they are or were on its side."""
+        """By project: the people who may not decide for it, because they are or were on its side.
+
+        Raises ``LookupError`` where it cannot tell: then nobody decides.
+        """
 
     @abstractmethod
     def told(self, approval: Approval) -> Iterable[int]:

@@ -188,6 +188,16 @@ class Comment(models.Model):
         ordering = ["id"]
 
 
+class DelegationQuerySet(models.QuerySet["Delegation"]):
+    def not_over(self, at: datetime) -> "DelegationQuerySet":
+        """In force at an instant, or to come; one without an end is."""
+        return self.filter(revoked_at__isnull=True).exclude(during__fully_lt=(at, None))
+
+    def of(self, person_id: int) -> "DelegationQuerySet":
+        """Those this person gave or got."""
+        return self.filter(Q(principal=person_id) | Q(stand_in=person_id))
+
+
 class Delegation(models.Model):
     """``stand_in`` may decide what ``principal`` may, during an interval; with ``approval`` set, that one only."""
 
@@ -200,10 +210,16 @@ class Delegation(models.Model):
     created_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)
+    objects = DelegationQuerySet.as_manager()
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=~Q(principal=F("stand_in")), name="delegation_to_another"),
+            models.UniqueConstraint(
+                fields=["principal", "stand_in", "approval"],
+                condition=Q(revoked_at__isnull=True, approval__isnull=False),
+                name="delegation_handed_once",
+            ),
         ]
         indexes = [models.Index(fields=["stand_in"], name="delegation_stand_in", condition=Q(revoked_at__isnull=True))]
 

@@ -16,8 +16,7 @@ STAND_INS, VOTES, REQUESTS = "stand_ins", "votes", "requests"
 
 def _delegations(person_id: int) -> list[Delegation]:
     """Given by them or to them, in force or to come."""
-    live = Delegation.objects.filter(revoked_at__isnull=True).exclude(during__endswith__lte=clock.now())
-    rows = live.filter(principal=person_id) | live.filter(stand_in=person_id)
+    rows = Delegation.objects.not_over(clock.now()).of(person_id)
     return list(rows.select_related("principal", "stand_in").order_by("pk"))
 
 

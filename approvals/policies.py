@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from accounts.models import Person, Role, RoleGrant
 from accounts.policies import has_role, require_role
@@ -36,7 +36,8 @@ def visible_to(person: object) -> QuerySet[Approval]:
 
 def _to_decide(person: Person) -> Q:
     """What is at a step that is this person's by name or through somebody they stand in for."""
-    waits = Q(state=ApprovalState.WAITING, steps__started_at__isnull=False, steps__passed_at__isnull=True)
+    waits = Q(state=ApprovalState.WAITING, steps__round=F("round"))
+    waits &= Q(steps__started_at__isnull=False, steps__passed_at__isnull=True)
     named = waits & Q(steps__people__contains=[person.pk])
     rows = list(live_delegations(clock.now()).filter(stand_in=person))
     held = _roles_of({row.principal_id for row in rows}) if rows else {}
@@ -62,7 +63,7 @@ def decides_something(person: object) -> bool:
     """Whether anything is, or by the rules in force can become, this person's to decide in their own right."""
     if not isinstance(person, Person) or not person.is_active:
         return False
-    open_steps = Step.objects.filter(approval__state__in=OPEN, passed_at__isnull=True)
+    open_steps = Step.objects.filter(approval__state__in=OPEN, round=F("approval__round"), passed_at__isnull=True)
     if has_role(person, *DECIDING) or open_steps.filter(people__contains=[person.pk]).exists():
         return True
     in_force = PolicyVersion.objects.order_by("kind", "-number").distinct("kind")
@@ -91,6 +92,12 @@ def rules_for(person: object, policy: PolicyVersion) -> Rules:
     could grant oneself whatever one wants in two steps."""
     rules = policy.parsed
     return never_by_itself(rules) if has_role(person, Role.ADMIN) else rules
+
+
+def policy_writers() -> frozenset[int]:
+    """Ids of those whom ``rules_for`` gives nothing by the rules alone. One statement."""
+    admins = RoleGrant.objects.filter(role=Role.ADMIN, revoked_at__isnull=True)
+    return frozenset(admins.values_list("person_id", flat=True))
 
 
 def require_policy_reader(person: object) -> Person:

@@ -12,11 +12,12 @@ from django.http import QueryDict
 from accounts.models import Person
 from approvals.kinds import Kind
 from approvals.models import Approval, PolicyVersion
+from approvals.policies import policy_writers
 from approvals.policy_check import check_rules
 from approvals.policy_form import RuleForm, Typed, rearranged, rows_of, rows_typed
 from approvals.preview import LOOKED_AT, Comparison, Past, Way, compare
 from approvals.rule_words import people_in
-from approvals.rules import Rules, written
+from approvals.rules import Rules, never_by_itself, written
 from kernel.errors import Invalid
 
 
@@ -84,12 +85,14 @@ def mark_of(rules: Rules) -> str:
 
 
 def compared(kind: Kind, rules: Rules, now: datetime) -> Comparison:
-    """What these rules would have done to every request of this kind of the last 30 days. Two statements."""
+    """What these rules would have done to every request of this kind of the last 30 days. Three statements."""
     rows = Approval.objects.filter(kind=kind.name, submitted_at__gte=now - LOOKED_AT).select_related("policy")
-    return compare(rules, [_past(row) for row in rows.order_by("-submitted_at", "-pk")])
+    writers = policy_writers()
+    return compare(rules, [_past(row, row.requester_id in writers) for row in rows.order_by("-submitted_at", "-pk")])
 
 
-def _past(row: Approval) -> Past:
-    """As its own version of the rules had it."""
-    was = next((Way.of(rule) for rule in row.policy.parsed if rule.name == row.rule), Way(row.rule))
-    return Past(row.pk, row.title, row.measured, was)
+def _past(row: Approval, is_strict: bool) -> Past:
+    """As its own version of the rules had it; what a person had to decide though the rules would not, for who asked."""
+    rules = row.policy.parsed if row.is_automatic else never_by_itself(row.policy.parsed)
+    was = next((Way.of(rule) for rule in rules if rule.name == row.rule), Way(row.rule))
+    return Past(row.pk, row.title, row.measured, was, is_strict)

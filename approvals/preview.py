@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from approvals.rules import Measures, Rule, Rules, choose
+from approvals.rules import Measures, Rule, Rules, choose, never_by_itself
 
 Who = tuple[frozenset[str], frozenset[int]]
 """Roles and people of one step, as ``StepRule.who`` names them."""
@@ -40,6 +40,8 @@ class Past:
     title: str
     measures: Measures
     was: Way
+    is_strict: bool = False
+    """Who asked may write the rules, and gets nothing by them alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,4 +90,5 @@ class Comparison:
 
 def compare(rules: Rules, past: Sequence[Past]) -> Comparison:
     """Raises ``LookupError`` where no rule fits: such rules are no policy."""
-    return Comparison([Outcome(one, Way.of(choose(rules, one.measures))) for one in past])
+    strict = never_by_itself(rules)
+    return Comparison([Outcome(one, Way.of(choose(strict if one.is_strict else rules, one.measures))) for one in past])

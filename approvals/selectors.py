@@ -117,15 +117,15 @@ def happened_since(approval: Approval, version: int) -> list[str]:
     for vote in approval.votes.filter(version__gt=version).select_related("person").order_by("id"):
         words = {"person": vote.person, "answer": Answer(vote.answer).label, "at": said_instant(vote.at, zone)}
         lines.append(_("%(person)s %(answer)s it on %(at)s.") % words)
-    ended = StateChange.objects.filter(**subject_fields(approval), event__in=("withdraw", "submit"))
-    for step in ended.order_by("id"):
-        if step.to_state == approval.state:
-            text = (
-                _("%(person)s withdrew it on %(at)s.")
-                if step.event == "withdraw"
-                else _("%(person)s submitted it again on %(at)s.")
-            )
-            lines.append(text % {"person": step.actor_name, "at": said_instant(step.at, zone)})
+    texts = {
+        "withdraw": _("%(person)s withdrew it on %(at)s."),
+        "submit": _("%(person)s submitted it again on %(at)s."),
+        "reopen": _("Since %(at)s a vote no longer counts: %(reason)s"),
+    }
+    steps = StateChange.objects.filter(**subject_fields(approval), event__in=texts, data__version__gt=version)
+    for step in steps.order_by("id"):
+        words = {"person": step.actor_name, "at": said_instant(step.at, zone), "reason": step.reason}
+        lines.append(texts[step.event] % words)
     if approval.is_automatic:
         lines.append(_("It was granted by the policy."))
     return lines
@@ -164,8 +164,7 @@ def _waited_s(vote: Vote) -> float | None:
 
 def delegations_of(person: Person, now: datetime) -> QuerySet[Delegation]:
     """Those this person gave or got that are not over, and those to come."""
-    rows = Delegation.objects.filter(revoked_at__isnull=True).exclude(during__fully_lt=(now, None))
-    rows = rows.filter(principal=person) | rows.filter(stand_in=person)
+    rows = Delegation.objects.not_over(now).of(person.pk)
     return rows.select_related("principal", "stand_in", "approval").order_by("during", "pk")
 
 

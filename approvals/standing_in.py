@@ -6,13 +6,12 @@ from django.db.models import QuerySet
 
 from accounts.models import Person
 from approvals.models import Delegation
-from approvals.selectors import delegations_of
 
 MOST = 50
 
 
 def past_delegations_of(person: Person, now: datetime) -> QuerySet[Delegation]:
     """Those that this person gave or got and that are over or were ended, newest first, at most ``MOST``."""
-    rows = Delegation.objects.filter(principal=person) | Delegation.objects.filter(stand_in=person)
-    rows = rows.exclude(pk__in=delegations_of(person, now).values("pk"))
+    rows = Delegation.objects.of(person.pk)
+    rows = rows.exclude(pk__in=rows.not_over(now).values("pk"))
     return rows.select_related("principal", "stand_in", "approval").order_by("-during", "-pk")[:MOST]

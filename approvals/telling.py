@@ -103,9 +103,12 @@ def tell_deciders(found: Mapping[int, Sequence[Decider]], rows: Mapping[int, tup
     notify_many([_told("approvals.waiting", *rows[pk], people) for pk, people in found.items() if people])
 
 
-def tell_overdue(found: Mapping[int, Sequence[Decider]], rows: Mapping[int, tuple[Approval, Step]]) -> None:
-    """Those who may decide, once when the answer is due and once when others may decide too."""
-    notify_many([_told("approvals.overdue", *rows[pk], people) for pk, people in found.items() if people])
+def tell_overdue(
+    found: Mapping[int, Sequence[Decider]], rows: Mapping[int, tuple[Approval, Step]], *, occasion: str
+) -> None:
+    """Those who may decide, once on each occasion: the answer is ``due``, and it has ``escalated`` to others too."""
+    due = ((rows[pk], people) for pk, people in found.items() if people)
+    notify_many([_told("approvals.overdue", *row, people, f":{occasion}") for row, people in due])
 
 
 def tell_unroutable(approvals: Iterable[tuple[Approval, Step]]) -> None:
@@ -115,7 +118,12 @@ def tell_unroutable(approvals: Iterable[tuple[Approval, Step]]) -> None:
         return
     admins = RoleGrant.objects.filter(role=Role.ADMIN, revoked_at__isnull=True).values_list("person_id", flat=True)
     there = [Decider(person) for person in admins]
-    notify_many([_told("approvals.unroutable", approval, step, there) for approval, step in stuck])
+    notify_many([_told("approvals.unroutable", approval, step, there, ":stuck") for approval, step in stuck])
+
+
+def settle_question(approval: Approval) -> None:
+    """The question is answered, or the request taken back."""
+    settle(subject=approval, topics=("approvals.returned",))
 
 
 def settle_waiting(approval: Approval) -> None:
@@ -169,15 +177,14 @@ def tell_handed_on(row: Delegation, approval: Approval) -> None:
     notify(topic="approvals.handed_on", to=to, subject=approval, words=words, url=address(approval), once=once)
 
 
-def _told(topic: str, approval: Approval, step: Step, people: Iterable[Decider]) -> Told:
+def _told(topic: str, approval: Approval, step: Step, people: Iterable[Decider], mark: str = "") -> Told:
+    """``mark``: what else than the step tells one notice from another."""
     words = {
         "title": approval.title,
         "requester": str(approval.requester),
         "submitted_at": approval.submitted_at.isoformat(),
         "due_at": step.due_at.isoformat() if step.due_at else "",
     }
-    part = "escalated" if step.escalated_at else "due"
-    mark = f":{part}" if topic == "approvals.overdue" else ":stuck" if topic == "approvals.unroutable" else ""
     # A step that waits again, after a vote that no longer counts, is another wait.
     since = step.started_at.astimezone(UTC).isoformat() if step.started_at else ""
     once = f"approval:{approval.pk}:{step.round}:{step.number}:{since}{mark}"

@@ -29,8 +29,8 @@ def deliver_due(limit: int = 500) -> int:
     away: set[Channel] = set()
     sent = 0
     for _turn in range(limit):
-        claim = ledger.claim_next(without=away)
-        if claim is None or time.monotonic() > ends:
+        claim = None if time.monotonic() > ends else ledger.claim_next(without=away)
+        if claim is None:
             break
         try:
             sent += _send(claim)

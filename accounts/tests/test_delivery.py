@@ -80,6 +80,14 @@ def test_a_mail_says_what_waits_where_and_how_to_hear_less(post: MailServer, set
     assert sending.deliver_due() == 0
 
 
+def test_a_run_whose_time_is_over_claims_nothing_more(post: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell(mailed("kim"))
+    monkeypatch.setattr(sending, "BUDGET_S", -1)
+    assert sending.deliver_due() == 0
+    [line] = lines(DeliveryOutcome.DUE)
+    assert (line.tries, line.claimed_until) == (0, None)
+
+
 def test_each_reads_it_in_the_own_language(post: MailServer) -> None:
     tell(mailed("kim"), mailed("li", language="zh-hans"))
     with translation.override("zh-hans"):

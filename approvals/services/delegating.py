@@ -61,6 +61,7 @@ def approval_hand_on(
     *, actor: Person | None, approval_id: int, to_id: int, comment: str = "", version: int | None = None
 ) -> Delegation:
     """Ask somebody else to decide this one approval; the actor still may. Only who may decide it in their own right.
+    Doing it again gives what was handed on before.
 
     Raises ``NotFound``, ``NotYours``, ``OwnRequest``, ``Invalid``, ``Conflict`` for one that waits for nobody.
     """
@@ -78,6 +79,10 @@ def approval_hand_on(
         stand_in = _stand_in(someone, to_id, field="to")
         if stand_in.pk in excluded([approval], people)[approval.pk]:
             raise OwnRequest(data={"approval": approval.pk})
+        live = Delegation.objects.not_over(clock.now())
+        known = live.filter(principal=someone, stand_in=stand_in, approval=approval).first()
+        if known is not None:
+            return known
         row = _create(someone, stand_in, Interval(clock.now()), _bounded(comment, "comment"), approval)
         telling.tell_handed_on(row, approval)
     return row

@@ -41,7 +41,9 @@ def reopen(approvals: Iterable[Approval], actor: Actor) -> list[Approval]:
             continue
         approval.version += 1
         begin_next(approval)
-        transition(approval, "reopen", actor=actor, reason=reasons[0], fields=("version", "due_at"))
+        fields = ("version", "changes", "due_at")
+        data = {"version": approval.version}
+        transition(approval, "reopen", actor=actor, reason=reasons[0], data=data, fields=fields)
         audit.record("approval.reopened", actor=actor, subject=approval, after={"reasons": reasons})
         reopened.append(approval)
     return reopened

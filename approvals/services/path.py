@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -61,7 +62,8 @@ def tell(approval: Approval, step: Step) -> None:
 
 
 def lapse_what_no_longer_counts(approval: Approval) -> list[str]:
-    """Votes that could not be given now lapse, and their steps wait again; why, for each.
+    """Votes that could not be given now lapse, and their steps wait again; what they changed is no longer changed. Why,
+    for each; the caller saves the approval.
 
     A vote counts while who gave it is active, holds the right it was given in and is not on the side of who asks, and
     for the content it was given on. What was carried out already is never touched: call it for an approval that is
@@ -85,7 +87,17 @@ def lapse_what_no_longer_counts(approval: Approval) -> list[str]:
         approval.steps.filter(pk__in=again).update(
             passed_at=None, started_at=None, due_at=None, reminded_at=None, escalated_at=None
         )
+        approval.changes = _changes_of(approval)
     return [why for _vote, why in void]
+
+
+def _changes_of(approval: Approval) -> dict[str, Any]:
+    """What the votes of this round that count have changed, the later on top of the earlier."""
+    votes = approval.votes.filter(round=approval.round, lapsed_at__isnull=True, answer=Answer.APPROVE).order_by("pk")
+    changes: dict[str, Any] = {}
+    for vote in votes:
+        changes |= vote.changes
+    return changes
 
 
 def _why_void(vote: Vote, approval: Approval, counts: bool) -> str | None:

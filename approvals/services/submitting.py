@@ -46,7 +46,8 @@ def approval_submit(*, actor: Person, case: Case, existing: Approval | None, loc
     approval.changes = {}
     approval.save()
     if existing is not None:
-        transition(approval, "submit", actor=actor)
+        transition(approval, "submit", actor=actor, data={"version": approval.version})
+        telling.settle_question(approval)
     audit.record("approval.submitted", actor=actor, subject=approval, after=plain(approval))
     if rule.steps:
         lay(approval, rule.steps)
@@ -64,9 +65,11 @@ def approval_withdraw(*, actor: Person | None, approval: Approval, reason: str =
     could = [row.person_id for row in deciders([approval], steps)[approval.pk]]
     approval.version += 1
     approval.due_at, approval.decided_at = None, clock.now()
-    transition(approval, "withdraw", actor=actor, reason=reason, fields=("version", "due_at", "decided_at"))
+    fields = ("version", "due_at", "decided_at")
+    transition(approval, "withdraw", actor=actor, reason=reason, data={"version": approval.version}, fields=fields)
     audit.record("approval.withdrawn", actor=actor, subject=approval, after=plain(approval))
     telling.settle_waiting(approval)
+    telling.settle_question(approval)
     telling.tell_withdrawn(approval, actor, could)
 
 

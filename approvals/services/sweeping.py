@@ -58,8 +58,11 @@ def _look_at(ids: Sequence[int]) -> None:
     escalated = _mark("escalated_at", open_up, now)
     found = deciders(rows, steps) if escalated else stuck_before
     telling.tell_deciders({pk: found[pk] for pk in pairs}, pairs)
-    told = {step.approval_id for step in (*reminded, *escalated)}
-    telling.tell_overdue({pk: found[pk] for pk in told}, pairs)
+    # One that others may decide at once, because nobody else can, is not late for that.
+    again = {step.approval_id for step in escalated if step in overdue}
+    telling.tell_overdue({pk: found[pk] for pk in again}, pairs, occasion="escalated")
+    first = {step.approval_id for step in reminded} - again
+    telling.tell_overdue({pk: found[pk] for pk in first}, pairs, occasion="due")
     telling.tell_unroutable([pair for pk, pair in pairs.items() if not found[pk]])
 
 

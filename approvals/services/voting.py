@@ -58,7 +58,7 @@ def approval_vote(*, actor: Person | None, approval_id: int, ballot: Ballot) -> 
 
     Rights are judged under lock as they are now; votes given before are judged again before anything is carried out.
     Raises ``NotFound``, ``OwnRequest``, ``NotYours``, ``MeanwhileChanged`` (a second click, a stale page),
-    ``ContentDiffers``, ``Invalid``, and whatever the act raises; then nothing has changed.
+    ``CannotTell``, ``ContentDiffers``, ``Invalid``, and whatever the act raises; then nothing has changed.
     """
     answer = _known(ballot)
     with unit_of_work():
@@ -161,7 +161,7 @@ def _count(sitting: _Sitting, decider: Decider, ballot: Ballot) -> None:
         on_behalf_of_id=decider.on_behalf_of,
         answer=answer,
         comment=comment,
-        changes=dict(ballot.changes),
+        changes={name: approval.changes[name] for name in ballot.changes},
         content=approval.content,
         version=approval.version,
         at=clock.now(),
@@ -187,7 +187,8 @@ def _go_on(sitting: _Sitting, comment: str) -> None:
     if begin_next(approval):
         event, why = ("reopen", lapsed[0]) if lapsed else ("pass", comment)
         fields = ("version", "content", "changes", "due_at")
-        transition(approval, event, actor=sitting.actor, reason=why, fields=fields)
+        data = {"version": approval.version}
+        transition(approval, event, actor=sitting.actor, reason=why, data=data, fields=fields)
         return
     _finish(sitting, Answer.APPROVE, comment)
 

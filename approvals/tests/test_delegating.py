@@ -4,11 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from accounts.models import Person
+from accounts.models import Notification, Person
 from accounts.tests import factories as people
 from approvals import services
 from approvals.errors import NothingToDecide, NotYours, OwnRequest
 from approvals.models import Delegation, Vote
+from approvals.policies import visible_to
 from approvals.rules import Rule, StepRule
 from approvals.selectors import delegations_of, waiting_of
 from approvals.services import Ballot
@@ -145,3 +146,36 @@ def test_it_is_handed_to_nobody_on_the_other_side_and_by_nobody_in_anothers_righ
     name(who.ada, other)
     with pytest.raises(NotYours):
         services.approval_hand_on(actor=fresh_person(other), approval_id=approval.pk, to_id=who.dora.pk)
+
+
+def test_the_same_decision_is_handed_to_the_same_person_once(wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    rows = [
+        services.approval_hand_on(actor=fresh_person(who.ada), approval_id=approval.pk, to_id=who.kim.pk)
+        for _again in range(2)
+    ]
+    assert rows[0] == rows[1]
+    assert Notification.objects.filter(topic="approvals.handed_on").count() == 1
+    services.delegation_revoke(actor=who.ada, delegation_id=rows[0].pk)
+    services.approval_hand_on(actor=fresh_person(who.ada), approval_id=approval.pk, to_id=who.kim.pk)
+    assert Notification.objects.filter(topic="approvals.handed_on").count() == 2
+
+
+def test_what_was_handed_on_without_an_end_ends_when_somebody_leaves(wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    row = services.approval_hand_on(actor=fresh_person(who.ada), approval_id=approval.pk, to_id=who.kim.pk)
+    report = people.off_board(who.kim, actor=who.bob)
+    assert {line["what"]: line["count"] for line in report.lines if line["room"] == "approvals"} == {"stand_ins": 1}
+    row.refresh_from_db()
+    assert row.revoked_at is not None
+
+
+def test_somebody_named_in_an_earlier_round_sees_nothing_of_the_next(wish: Wish, who: Cast) -> None:
+    named = (Rule("all", (StepRule(people=(who.kim.pk, who.ada.pk)),)),)
+    services.policy_set(actor=fresh_person(who.ada), kind=wish.name, rules=named, seen=1, reason="a small team")
+    approval = submit(wish, who.lin)
+    assert visible_to(fresh_person(who.kim)).exists()
+    services.approval_vote(actor=fresh_person(who.ada), approval_id=approval.pk, ballot=Ballot("return", comment="?"))
+    services.policy_set(actor=fresh_person(who.ada), kind=wish.name, rules=RULES, seen=2, reason="as before")
+    submit(wish, who.lin)
+    assert not visible_to(fresh_person(who.kim)).exists()

@@ -11,6 +11,7 @@ from accounts.models import Person
 from accounts.tests import factories as people
 from approvals import services
 from approvals.models import Approval, PolicyReview, PolicyVersion
+from approvals.policy_editor import compared
 from approvals.policy_facts import policy_facts
 from approvals.policy_form import rearranged, rows_of, rows_typed
 from approvals.rules import Rule, StepRule
@@ -82,6 +83,12 @@ def test_the_last_row_stays_the_last(act: str) -> None:
 def test_rows_that_nobody_sent_are_not_made_up() -> None:
     for count in ("", "x", "9999999999", "-1"):
         assert rows_typed(QueryDict(f"rows={count}")) == []
+
+
+def test_who_may_write_the_rules_passes_by_no_rule_before_or_then(wish: Wish, who: Cast) -> None:
+    submit(wish, who.ada, gpus=4)
+    found = compared(wish, wish.default_rules, clock.now())
+    assert (found.automatic_before, found.automatic_then, found.changed) == ((0, 0), (0, 0), [])
 
 
 def test_a_preview_says_what_would_have_become_of_the_last_30_days(wish: Wish, who: Cast) -> None:

@@ -51,6 +51,18 @@ def test_a_step_that_waits_again_is_told_again(wish: Wish, who: Cast) -> None:
     assert told("waiting")[1] == ("bob", 2)
 
 
+def test_what_falls_to_others_before_its_time_is_not_called_late(wish: Wish, who: Cast, freeze: Freeze) -> None:
+    approval = submit(wish, who.lin)
+    wish.sides[who.lin.pk] = frozenset({who.ada.pk, who.bob.pk})
+    services.sweep()
+    assert step_of(approval).escalated_at is not None
+    assert (told("overdue"), told("waiting")[2:]) == ([], [("dan", 1), ("dora", 1)])
+    freeze(clock.now() + timedelta(hours=25))
+    for _again in range(2):
+        services.sweep()
+    assert told("overdue") == [("dan", 1), ("dora", 1)]
+
+
 def test_reminders_come_once_when_the_answer_is_due(wish: Wish, who: Cast, freeze: Freeze) -> None:
     approval = submit(wish, who.lin)
     freeze(clock.now() + timedelta(hours=25))

@@ -9,6 +9,7 @@ from accounts.tests import factories as people
 from approvals import services
 from approvals.models import Approval
 from approvals.selectors import talk_of
+from approvals.services import Ballot
 from approvals.tests.wish import Cast, Wish, fresh_person, submit
 from kernel import clock
 from kernel.errors import Forbidden, Invalid, NotFound
@@ -84,3 +85,13 @@ def test_who_may_no_longer_know_of_it_hears_nothing_more(wish: Wish, who: Cast) 
     say(approval, who.lin, "And one more thing")
     heard = Notification.objects.filter(topic="approvals.commented", person=who.kim)
     assert [row.words["comment"] for row in heard] == ["Yes"]
+
+
+def test_a_question_that_was_answered_asks_nobody_any_more(wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    ballot = Ballot("return", comment="Which data?")
+    services.approval_vote(actor=fresh_person(who.ada), approval_id=approval.pk, ballot=ballot)
+    unread = Notification.objects.filter(topic="approvals.returned", person=who.lin, read_at__isnull=True)
+    assert unread.count() == 1
+    submit(wish, who.lin)
+    assert not unread.exists()

@@ -9,7 +9,7 @@ from accounts.models import Person, Role
 from accounts.services import role_revoke
 from accounts.tests import factories as people
 from approvals import services
-from approvals.errors import AlreadyOpen, ContentDiffers, MeanwhileChanged, NotYours, OwnRequest
+from approvals.errors import AlreadyOpen, CannotTell, ContentDiffers, MeanwhileChanged, NotYours, OwnRequest
 from approvals.models import Answer, Approval, Step, Vote
 from approvals.services import Ballot
 from approvals.states import APPROVAL, ApprovalState
@@ -189,7 +189,7 @@ def test_who_holds_no_role_is_refused_and_a_stranger_finds_nothing(wish: Wish, w
 def test_nothing_is_decided_where_a_side_cannot_be_told(wish: Wish, who: Cast) -> None:
     approval = submit(wish, who.lin)
     wish.fails_side_of = {who.lin.pk}
-    with pytest.raises(LookupError):
+    with pytest.raises(CannotTell):
         vote(approval, who.ada)
     assert fresh(approval).state == S.WAITING
     assert not Vote.objects.exists()
@@ -245,6 +245,18 @@ def test_a_vote_lapses_when_its_giver_lost_the_role_and_the_step_is_decided_agai
     assert wish.done == [(who.lin.pk, "approve", str(who.bob))]
 
 
+def test_what_a_lapsed_vote_changed_is_no_longer_changed(wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    vote(approval, who.ada, changes={"gpus": 1})
+    assert fresh(approval).changes == {"gpus": 1}
+    role_revoke(actor=who.bob, person_id=who.ada.pk, role=Role.ADMIN)
+    services.votes_judge_again(who.ada.pk)
+    assert fresh(approval).changes == {}
+    vote(approval, who.bob, changes={"gpus": 30})
+    vote(approval, who.dora)
+    assert (fresh(approval).state, fresh(approval).changes) == (S.APPROVED, {"gpus": 30})
+
+
 @pytest.mark.parametrize("how", ["joins the project", "stands in for who asked"])
 def test_a_vote_lapses_when_its_giver_comes_to_the_side_of_who_asks(how: str, wish: Wish, who: Cast) -> None:
     approval = submit(wish, who.bob)
@@ -297,6 +309,32 @@ def test_changes_ask_for_less_and_reach_the_act(wish: Wish, who: Cast) -> None:
     vote(approval, who.ada, changes={"gpus": 20})
     vote(approval, who.dora)
     assert fresh(approval).changes == {"gpus": 20}
+
+
+def test_an_older_page_hears_what_came_after_it_and_nothing_before(wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    vote(approval, who.ada, "return")
+    again = submit(wish, who.lin)
+    vote(again, who.ada)
+    with pytest.raises(MeanwhileChanged) as refused:
+        vote(again, who.dora, version=again.version)
+    [line] = refused.value.data["happened"]
+    assert str(who.ada) in line
+    seen = fresh(again).version
+    role_revoke(actor=who.bob, person_id=who.ada.pk, role=Role.ADMIN)
+    services.votes_judge_again(who.ada.pk)
+    with pytest.raises(MeanwhileChanged) as refused:
+        vote(again, who.dora, version=seen)
+    [line] = refused.value.data["happened"]
+    assert "a vote no longer counts" in line and "without the role" in line
+
+
+def test_one_whose_side_cannot_be_told_holds_up_no_other(wish: Wish, who: Cast) -> None:
+    broken, other = submit(wish, who.lin, gpus=8), submit(wish, who.kim, gpus=8)
+    wish.fails_side_of = {who.lin.pk}
+    votes = [(row.pk, Ballot("approve")) for row in (broken, other)]
+    verdicts = services.approvals_vote_many(actor=fresh_person(who.ada), votes=votes)
+    assert [bool(verdict.refused) for verdict in verdicts] == [True, False]
 
 
 def test_many_at_once_are_each_counted_or_refused(wish: Wish, who: Cast) -> None:
