@@ -1,7 +1,7 @@
 """Who may decide now: the people of the step and their stand-ins, without anybody on the side of who asks.
 
-Asked for many approvals at once, in a constant number of statements. Where something cannot be found out, the
-question raises; no answer is ever read as nobody being excluded.
+Asked for many approvals at once, in a constant number of statements. Where something cannot be found out, everybody is
+excluded; no answer is ever read as nobody being so.
 """
 
 from collections import defaultdict
@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import structlog
 from django.db.models import FilteredRelation, Q, QuerySet
 
 from accounts.models import Person
@@ -16,6 +17,8 @@ from approvals.errors import CannotTell
 from approvals.kinds import Kind, kind_named
 from approvals.models import Approval, Delegation, Step, Vote
 from kernel import clock
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +118,31 @@ def excluded(approvals: Sequence[Approval], people: People) -> dict[int, frozens
     """Who may not decide, by approval: the side of who asks, and everybody who voted in this round or for whom somebody
     did: each decision is another person's."""
     asking, voted = asking_side(approvals, people), _voted(approvals)
-    return {row.pk: asking[row.pk] | voted[row.pk] for row in approvals}
+    return {row.pk: people.active if (side := asking[row.pk]) is None else side | voted[row.pk] for row in approvals}
 
 
-def asking_side(approvals: Sequence[Approval], people: People) -> dict[int, frozenset[int]]:
-    """By approval: who asked, who stands in for them, and the project's side."""
+def asking_side(approvals: Sequence[Approval], people: People) -> dict[int, frozenset[int] | None]:
+    """By approval: who asked, the project's side, and who stands in for any of them. None where it cannot be told."""
     sides = _sides(approvals)
-    return {
-        row.pk: frozenset({row.requester_id})
-        | people.standing_in_for(row.requester_id, row.pk)
-        | (sides[row.kind, row.project_id] if row.project_id is not None else frozenset())
-        for row in approvals
-    }
+    found: dict[int, frozenset[int] | None] = {}
+    for row in approvals:
+        side = frozenset() if row.project_id is None else sides[row.kind, row.project_id]
+        if side is None:
+            found[row.pk] = None
+            continue
+        whole = side | {row.requester_id}
+        found[row.pk] = whole.union(*(people.standing_in_for(person, row.pk) for person in whole))
+    return found
 
 
-def _sides(approvals: Sequence[Approval]) -> dict[tuple[str, int], frozenset[int]]:
-    """By kind and project. Kinds that answer by the same rule are asked once."""
+def require_known_side(approval: Approval) -> None:
+    """Raises ``CannotTell``."""
+    if approval.project_id is not None and _sides([approval])[approval.kind, approval.project_id] is None:
+        raise CannotTell
+
+
+def _sides(approvals: Sequence[Approval]) -> dict[tuple[str, int], frozenset[int] | None]:
+    """By kind and project; None where it cannot be told. Kinds that answer by the same rule are asked once."""
     by_rule: dict[object, tuple[Kind, set[int], set[str]]] = {}
     for row in approvals:
         if row.project_id is not None:
@@ -138,14 +150,22 @@ def _sides(approvals: Sequence[Approval]) -> dict[tuple[str, int], frozenset[int
             _kind, projects, names = by_rule.setdefault(type(kind).on_its_side, (kind, set(), set()))
             projects.add(row.project_id)
             names.add(row.kind)
-    sides: dict[tuple[str, int], frozenset[int]] = {}
+    sides: dict[tuple[str, int], frozenset[int] | None] = {}
     for kind, projects, names in by_rule.values():
-        try:
-            found = kind.on_its_side(projects)
-        except LookupError as error:
-            raise CannotTell from error
-        sides |= {(name, project): found[project] for name in names for project in projects}
+        found = _sides_of(kind, projects)
+        sides |= {(name, project): found.get(project) for name in names for project in projects}
     return sides
+
+
+def _sides_of(kind: Kind, projects: Collection[int]) -> Mapping[int, frozenset[int]]:
+    """Those that can be told: one that cannot keeps no other."""
+    try:
+        return kind.on_its_side(projects)
+    except LookupError:
+        _log.exception("side_not_told", kind=kind.name, projects=sorted(projects))
+    if len(projects) == 1:
+        return {}
+    return {pk: side for project in projects for pk, side in _sides_of(kind, {project}).items()}
 
 
 def _voted(approvals: Collection[Approval]) -> defaultdict[int, frozenset[int]]:

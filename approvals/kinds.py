@@ -78,8 +78,6 @@ class Kind(ABC):
     """The policy that the portal comes with."""
     measured_by: ClassVar[frozenset[str]] = frozenset()
     """Which measures this kind knows: only for these a policy may name bounds."""
-    changeable: ClassVar[frozenset[str]] = frozenset()
-    """What who decides may change of it."""
 
     @abstractmethod
     def visible_projects(self, person: object) -> QuerySet[Any, int]:

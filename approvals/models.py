@@ -144,6 +144,18 @@ class Answer(models.TextChoices):
     RETURN = "return", _("asked back")
 
 
+class LapseReason(models.TextChoices):
+    """Why a vote no longer counts."""
+
+    CONTENT = "content", _("what is asked has changed since it was approved")
+    RIGHT = "right", _("who approved it is no longer active, without the role, or on the side of who asks by now")
+
+    @classmethod
+    def words(cls, kept: str) -> str:
+        """In the reader's language; a sentence of an older version as it was kept."""
+        return str(cls(kept).label) if kept in cls.values else kept
+
+
 class Vote(models.Model):
     """One person's answer in one step, on exactly the content it names. The database refuses who asked.
 
@@ -164,6 +176,7 @@ class Vote(models.Model):
     at = models.DateTimeField()
     lapsed_at = models.DateTimeField(null=True)
     lapse_reason = models.TextField(blank=True)
+    """A ``LapseReason``."""
 
     class Meta:
         ordering = ["id"]

@@ -83,8 +83,11 @@ def reads_private_notes(person: object, approval: Approval) -> bool:
         return False
     if approval.project_id is None:
         return True
-    sides = kind_named(approval.kind).on_its_side({approval.project_id})
-    return person.pk not in sides[approval.project_id]
+    try:
+        side = kind_named(approval.kind).on_its_side({approval.project_id})[approval.project_id]
+    except LookupError:
+        return False
+    return person.pk not in side
 
 
 def rules_for(person: object, policy: PolicyVersion) -> Rules:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from approvals.deciders import Decider, deciders, steps_ahead, waiting_among
 from approvals.kinds import kind_named
-from approvals.models import Answer, Approval, Comment, Delegation, PolicyReview, PolicyVersion, Step, Vote
+from approvals.models import Answer, Approval, Comment, Delegation, LapseReason, PolicyReview, PolicyVersion, Step, Vote
 from approvals.policies import reads_private_notes, visible_to
 from approvals.states import OPEN, ApprovalState
 from kernel.calendar import organisation_zone
@@ -124,7 +124,7 @@ def happened_since(approval: Approval, version: int) -> list[str]:
     }
     steps = StateChange.objects.filter(**subject_fields(approval), event__in=texts, data__version__gt=version)
     for step in steps.order_by("id"):
-        words = {"person": step.actor_name, "at": said_instant(step.at, zone), "reason": step.reason}
+        words = {"person": step.actor_name, "at": said_instant(step.at, zone), "reason": LapseReason.words(step.reason)}
         lines.append(texts[step.event] % words)
     if approval.is_automatic:
         lines.append(_("It was granted by the policy."))

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Person, Role, RoleGrant
+from accounts.models import Person, Role
 from accounts.notifications import Told, Topic, Urgency, notify, notify_many, settle
+from accounts.notifications.recipients import holders
 from approvals.deciders import Decider
 from approvals.kinds import Kind, kind_named
 from approvals.models import Answer, Approval, Comment, Delegation, Step
@@ -43,6 +44,13 @@ TOPICS = (
         group=GROUP,
     ),
     Topic(
+        name="approvals.granted",
+        title=_("Approved: %(title)s"),
+        text=_("Granted at once by the policy."),
+        urgency=Urgency.NEWS,
+        group=GROUP,
+    ),
+    Topic(
         name="approvals.rejected",
         title=_("Refused: %(title)s"),
         text=_("%(person)s: %(comment)s"),
@@ -60,6 +68,13 @@ TOPICS = (
         name="approvals.withdrawn",
         title=_("Withdrawn: %(title)s"),
         text=_("%(person)s no longer asks for it."),
+        urgency=Urgency.NEWS,
+        group=GROUP,
+    ),
+    Topic(
+        name="approvals.taken_back",
+        title=_("Withdrawn: %(title)s"),
+        text=_("The portal took it back: its project was closed."),
         urgency=Urgency.NEWS,
         group=GROUP,
     ),
@@ -116,8 +131,7 @@ def tell_unroutable(approvals: Iterable[tuple[Approval, Step]]) -> None:
     stuck = list(approvals)
     if not stuck:
         return
-    admins = RoleGrant.objects.filter(role=Role.ADMIN, revoked_at__isnull=True).values_list("person_id", flat=True)
-    there = [Decider(person) for person in admins]
+    there = [Decider(person) for person in holders(Role.ADMIN)]
     notify_many([_told("approvals.unroutable", approval, step, there, ":stuck") for approval, step in stuck])
 
 
@@ -135,18 +149,20 @@ def tell_answer(approval: Approval, answer: Answer, by: Person | None, comment: 
     """Who asked, and whom the room names; never the one who decided."""
     kind: Kind = kind_named(approval.kind)
     to = ({approval.requester_id} | set(kind.told(approval))) - ({by.pk} if by else set())
-    words = {"title": approval.title, "person": str(by) if by else str(_("the policy")), "comment": comment}
+    words = {"title": approval.title, "person": str(by or ""), "comment": comment}
     url = kind.address(approval)
     once = f"approval:{approval.pk}:{approval.version}:{answer}"
-    notify(topic=_ENDED[answer], to=to, subject=approval, words=words, url=url, once=once)
+    topic = _ENDED[answer] if by else "approvals.granted"
+    notify(topic=topic, to=to, subject=approval, words=words, url=url, once=once)
 
 
 def tell_withdrawn(approval: Approval, by: Person | None, to: Iterable[int]) -> None:
     """Those who could have decided."""
-    words = {"title": approval.title, "person": str(by) if by else str(_("The portal"))}
+    words = {"title": approval.title, "person": str(by or "")}
     once = f"approval:{approval.pk}:{approval.version}:withdrawn"
     others = set(to) - ({by.pk} if by else set())
-    notify(topic="approvals.withdrawn", to=others, subject=approval, words=words, url=address(approval), once=once)
+    topic = "approvals.withdrawn" if by else "approvals.taken_back"
+    notify(topic=topic, to=others, subject=approval, words=words, url=address(approval), once=once)
 
 
 def tell_comment(comment: Comment, to: Iterable[int]) -> None:

@@ -46,7 +46,6 @@ class QuotaRequestKind(ProjectSubject):
         Rule(gettext_noop("Everything else"), (_ADMIN, _DIRECTOR)),
     )
     measured_by: ClassVar[frozenset[str]] = frozenset({"gpus", "share_percent", "days", "tier"})
-    changeable: ClassVar[frozenset[str]] = frozenset({"guaranteed", "limit", "ends_at"})
 
     def locks(self, approval: Approval, answer: Answer) -> Mapping[type[Model], Iterable[Any]]:
         """What is consumed is locked whatever the answer: a vote may be the last one."""

@@ -4,11 +4,10 @@ Jobs start and end all day, so that use swings about a level: a crossing is over
 after use has stayed below the level for a whole day.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -48,6 +47,8 @@ TOPICS = (
 )
 Key = tuple[int, int]
 """Project and GPU model."""
+Crossing = tuple[int, int, int]
+"""Project, GPU model and level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,8 @@ def tell_crossings() -> int:
         return 0
     with unit_of_work():
         reached = {(*key, level) for key, use in uses.items() for level in use.levels}
-        known = {(row.project_id, row.gpu_model_id, row.level): row for row in _still_open(now)}
-        seen = [row.pk for key, row in known.items() if key in reached]
-        LimitCrossing.objects.filter(pk__in=seen).update(last_at=now)
-        new = _begun(sorted(reached - known.keys()), now)
+        known = _still_open(reached, now)
+        new = _begun(sorted(reached - known), now)
         return notify_many(_told(new, uses)) if new else 0
 
 
@@ -101,15 +100,26 @@ def _uses(now: datetime) -> dict[Key, Use] | None:
     }
 
 
-def _still_open(now: datetime) -> QuerySet[LimitCrossing]:
-    """What has been reached within the last day; what has not is over and forgotten."""
-    LimitCrossing.objects.filter(last_at__lt=now - REST).delete()
-    return LimitCrossing.objects.all()
+def _still_open(reached: Collection[Crossing], now: datetime) -> set[Crossing]:
+    """The crossings that are not over. One that has been seen below its level for a day is, and is forgotten; time in
+    which nobody looked counts for nothing."""
+    rows = {(row.project_id, row.gpu_model_id, row.level): row for row in LimitCrossing.objects.all()}
+    there = [row.pk for key, row in rows.items() if key in reached and row.below_since is not None]
+    LimitCrossing.objects.filter(pk__in=there).update(below_since=None)
+    left = [row.pk for key, row in rows.items() if key not in reached and row.below_since is None]
+    LimitCrossing.objects.filter(pk__in=left).update(below_since=now)
+    over = {
+        key
+        for key, row in rows.items()
+        if key not in reached and row.below_since is not None and row.below_since <= now - REST
+    }
+    LimitCrossing.objects.filter(pk__in=[rows[key].pk for key in over]).delete()
+    return rows.keys() - over
 
 
-def _begun(keys: Sequence[tuple[int, int, int]], now: datetime) -> list[LimitCrossing]:
+def _begun(keys: Sequence[Crossing], now: datetime) -> list[LimitCrossing]:
     """Remembered as crossed now. Of two runs at once the database lets one through, and that one tells."""
-    rows = [LimitCrossing(project_id=p, gpu_model_id=m, level=level, since=now, last_at=now) for p, m, level in keys]
+    rows = [LimitCrossing(project_id=p, gpu_model_id=m, level=level, since=now) for p, m, level in keys]
     LimitCrossing.objects.bulk_create(rows, ignore_conflicts=True)
     return list(LimitCrossing.objects.filter(since=now))
 

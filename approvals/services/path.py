@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
-
-from django.utils.translation import gettext as _
 
 from approvals import telling
 from approvals.deciders import asking_side, current_steps, deciders, people_now, still_counts
-from approvals.models import Answer, Approval, Step, Vote
+from approvals.models import Answer, Approval, LapseReason, Step, Vote
 from approvals.rules import StepRule
 from kernel import clock
 
@@ -61,9 +58,9 @@ def tell(approval: Approval, step: Step) -> None:
         telling.tell_unroutable(rows.values())
 
 
-def lapse_what_no_longer_counts(approval: Approval) -> list[str]:
-    """Votes that could not be given now lapse, and their steps wait again; what they changed is no longer changed. Why,
-    for each; the caller saves the approval.
+def lapse_what_no_longer_counts(approval: Approval) -> list[LapseReason]:
+    """Votes that could not be given now lapse, and their steps wait again; where no vote is left, nothing is changed
+    any more. Why, for each; the caller saves the approval. None lapses while the side of who asks cannot be told.
 
     A vote counts while who gave it is active, holds the right it was given in and is not on the side of who asks, and
     for the content it was given on. What was carried out already is never touched: call it for an approval that is
@@ -71,10 +68,12 @@ def lapse_what_no_longer_counts(approval: Approval) -> list[str]:
     """
     people = people_now()
     asking = asking_side([approval], people)[approval.pk]
+    if asking is None:
+        return []
     votes = approval.votes.filter(round=approval.round, lapsed_at__isnull=True, answer=Answer.APPROVE)
     void = [
         (vote, why)
-        for vote in votes.select_related("step", "person")
+        for vote in votes.select_related("step")
         if (why := _why_void(vote, approval, still_counts(vote, vote.step, people, asking))) is not None
     ]
     for vote, why in void:
@@ -87,23 +86,13 @@ def lapse_what_no_longer_counts(approval: Approval) -> list[str]:
         approval.steps.filter(pk__in=again).update(
             passed_at=None, started_at=None, due_at=None, reminded_at=None, escalated_at=None
         )
-        approval.changes = _changes_of(approval)
+        if not approval.votes.filter(round=approval.round, lapsed_at__isnull=True).exists():
+            # Whoever else approved looked at what was changed: then it stays.
+            approval.changes = {}
     return [why for _vote, why in void]
 
 
-def _changes_of(approval: Approval) -> dict[str, Any]:
-    """What the votes of this round that count have changed, the later on top of the earlier."""
-    votes = approval.votes.filter(round=approval.round, lapsed_at__isnull=True, answer=Answer.APPROVE).order_by("pk")
-    changes: dict[str, Any] = {}
-    for vote in votes:
-        changes |= vote.changes
-    return changes
-
-
-def _why_void(vote: Vote, approval: Approval, counts: bool) -> str | None:
+def _why_void(vote: Vote, approval: Approval, counts: bool) -> LapseReason | None:
     if vote.content != approval.content:
-        return _("What is asked has changed since %(person)s approved it.") % {"person": vote.person}
-    if not counts:
-        text = _("%(person)s could not approve it now: no longer active, without the role, or on the side of who asks.")
-        return text % {"person": vote.person}
-    return None
+        return LapseReason.CONTENT
+    return None if counts else LapseReason.RIGHT

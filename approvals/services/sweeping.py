@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
-from django.db.models import prefetch_related_objects
+from django.db.models import F, prefetch_related_objects
 
 from approvals import telling
 from approvals.deciders import current_steps, deciders
-from approvals.models import Approval, Step
+from approvals.models import Approval, Step, Vote
+from approvals.services.leaving import reopen
 from approvals.states import ApprovalState
 from kernel import clock
 from kernel.unit import lock, unit_of_work
@@ -47,6 +48,7 @@ def _look_at(ids: Sequence[int]) -> None:
     now = clock.now()
     rows = [row for row in lock({Approval: ids})[Approval].values() if row.state == ApprovalState.WAITING]
     prefetch_related_objects(rows, "requester")
+    _judge_votes(rows)
     steps = current_steps(rows)
     pairs = {row.pk: (row, steps[row.pk]) for row in rows if row.pk in steps}
     late = [step for _row, step in pairs.values() if step.due_at is not None and step.due_at <= now]
@@ -64,6 +66,13 @@ def _look_at(ids: Sequence[int]) -> None:
     first = {step.approval_id for step in reminded} - again
     telling.tell_overdue({pk: found[pk] for pk in first}, pairs, occasion="due")
     telling.tell_unroutable([pair for pk, pair in pairs.items() if not found[pk]])
+
+
+def _judge_votes(rows: Sequence[Approval]) -> None:
+    """Votes that could not be given now lapse, whatever came between: nobody decides the next step for nothing."""
+    votes = Vote.objects.filter(approval__in=[row.pk for row in rows], round=F("approval__round"))
+    given = set(votes.filter(lapsed_at__isnull=True).values_list("approval_id", flat=True))
+    reopen([row for row in rows if row.pk in given], None)
 
 
 def _is_long_overdue(step: Step, now: datetime) -> bool:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from accounts.policies import require_signed_in
 from approvals import telling
-from approvals.deciders import Decider, current_steps, deciders, excluded, people_now
+from approvals.deciders import Decider, current_steps, deciders, excluded, people_now, require_known_side
 from approvals.errors import ContentDiffers, MeanwhileChanged, NotYours, OwnRequest
 from approvals.kinds import Act, Kind, Locked, kind_named
 from approvals.models import Answer, Approval, Step, Vote, plain
@@ -110,6 +110,8 @@ def _known(ballot: Ballot) -> Answer:
     comment = ballot.comment.strip()
     if answer != Answer.APPROVE and not comment:
         raise Invalid({"comment": _("Say why: it is kept and shown to who asked.")})
+    if answer != Answer.APPROVE and ballot.changes:
+        raise Invalid({"changes": _("Only an approval changes what is granted.")})
     if len(comment) > MOST_COMMENT:
         text = _("%(count)s characters; at most %(most)s are allowed.")
         raise Invalid({"comment": text % {"count": len(comment), "most": MOST_COMMENT}})
@@ -119,7 +121,9 @@ def _known(ballot: Ballot) -> Answer:
 def _step_open_to(approval: Approval, ballot: Ballot) -> Step:
     """The step that waits, of a page that is not stale. Raises ``MeanwhileChanged`` naming what happened."""
     step = current_steps([approval]).get(approval.pk) if approval.state == ApprovalState.WAITING else None
-    if step is None or ballot.version not in (None, approval.version):
+    # Earlier steps may have changed what is granted, and no hash of the content tells: then the version has to.
+    is_unsure = ballot.version is None and ballot.seen is not None and bool(approval.changes)
+    if step is None or is_unsure or ballot.version not in (None, approval.version):
         happened = happened_since(approval, ballot.version or 0)
         data = {"version": approval.version, "state": approval.state, "happened": happened}
         raise MeanwhileChanged(" ".join([str(MeanwhileChanged.title), *happened]), data=data)
@@ -131,6 +135,7 @@ def _decider(approval: Approval, step: Step, someone: Person) -> Decider:
     for decider in deciders([approval], {approval.pk: step}, people)[approval.pk]:
         if decider.person_id == someone.pk:
             return decider
+    require_known_side(approval)
     if someone.pk in excluded([approval], people)[approval.pk]:
         raise OwnRequest(_why_excluded(approval, someone), data={"approval": approval.pk})
     raise NotYours(data={"approval": approval.pk})

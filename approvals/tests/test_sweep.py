@@ -119,6 +119,7 @@ def test_a_stand_in_is_told_when_a_step_falls_to_them(wish: Wish, who: Cast) -> 
 
 
 def test_one_that_fails_keeps_no_other(wish: Wish, who: Cast, freeze: Freeze) -> None:
+    wish.side_fault = RuntimeError
     broken, fine = submit(wish, who.lin), submit(wish, who.kim)
     wish.fails_side_of = {who.lin.pk}
     freeze(clock.now() + timedelta(hours=25))
@@ -145,3 +146,12 @@ def plain_person() -> Person:
     """Somebody who asks, without the services' care: a hundred of them."""
     number = Person.objects.count()
     return Person.objects.create(username=f"asker-{number}", display_name=f"Asker {number}")
+
+
+def test_a_vote_of_who_came_to_the_other_side_lapses_without_another_vote(wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    services.approval_vote(actor=fresh_person(who.ada), approval_id=approval.pk, ballot=Ballot("approve"))
+    wish.sides[who.lin.pk] = frozenset({who.ada.pk})
+    services.sweep()
+    assert step_of(approval).passed_at is None
+    assert told("waiting") == [("ada", 1), ("bob", 2), ("dan", 1), ("dora", 1)]

@@ -11,6 +11,7 @@ from accounts.tests import factories as people
 from approvals import services
 from approvals.errors import AlreadyOpen, CannotTell, ContentDiffers, MeanwhileChanged, NotYours, OwnRequest
 from approvals.models import Answer, Approval, Step, Vote
+from approvals.selectors import waiting_of
 from approvals.services import Ballot
 from approvals.states import APPROVAL, ApprovalState
 from approvals.tests.wish import GRANTED, Cast, Wish, fresh, fresh_person, stand_in, submit, withdraw
@@ -254,7 +255,42 @@ def test_what_a_lapsed_vote_changed_is_no_longer_changed(wish: Wish, who: Cast) 
     assert fresh(approval).changes == {}
     vote(approval, who.bob, changes={"gpus": 30})
     vote(approval, who.dora)
-    assert (fresh(approval).state, fresh(approval).changes) == (S.APPROVED, {"gpus": 30})
+    assert (fresh(approval).state, wish.granted) == (S.APPROVED, [30])
+
+
+def test_what_a_later_vote_was_given_on_stays_when_the_earlier_one_lapses(wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    vote(approval, who.ada, changes={"gpus": 20})
+    role_revoke(actor=who.bob, person_id=who.ada.pk, role=Role.ADMIN)
+    vote(approval, who.dora)
+    assert (fresh(approval).state, fresh(approval).changes) == (S.WAITING, {"gpus": 20})
+    vote(approval, who.bob)
+    assert (fresh(approval).state, wish.granted) == (S.APPROVED, [20])
+
+
+def test_the_hash_of_the_content_alone_does_not_decide_on_what_was_changed(wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    vote(approval, who.ada, changes={"gpus": 20})
+    with pytest.raises(MeanwhileChanged):
+        vote(approval, who.dora, seen=approval.content)
+    vote(approval, who.dora, seen=approval.content, version=fresh(approval).version)
+    assert wish.granted == [20]
+
+
+@pytest.mark.parametrize("answer", ["reject", "return"])
+def test_only_an_approval_changes_what_is_granted(answer: str, wish: Wish, who: Cast) -> None:
+    approval = submit(wish, who.lin)
+    with pytest.raises(Invalid) as refused:
+        vote(approval, who.ada, answer, changes={"gpus": 1})
+    assert list(refused.value.errors) == ["changes"]
+
+
+def test_who_stands_in_for_the_projects_people_does_not_vote(wish: Wish, who: Cast) -> None:
+    wish.sides[who.lin.pk] = frozenset({who.dora.pk})
+    stand_in(who.dora, who.ada)
+    approval = submit(wish, who.lin)
+    with pytest.raises(OwnRequest):
+        vote(approval, who.ada)
 
 
 @pytest.mark.parametrize("how", ["joins the project", "stands in for who asked"])
@@ -268,7 +304,7 @@ def test_a_vote_lapses_when_its_giver_comes_to_the_side_of_who_asks(how: str, wi
     vote(approval, who.dora)
     assert (fresh(approval).state, wish.done) == (S.WAITING, [])
     [lapsed] = Vote.objects.filter(lapsed_at__isnull=False)
-    assert lapsed.person == who.ada and "on the side of who asks" in lapsed.lapse_reason
+    assert lapsed.person == who.ada and lapsed.lapse_reason == "right"
 
 
 def test_more_at_stake_at_the_end_appends_the_missing_step(wish: Wish, who: Cast) -> None:
@@ -309,6 +345,18 @@ def test_changes_ask_for_less_and_reach_the_act(wish: Wish, who: Cast) -> None:
     vote(approval, who.ada, changes={"gpus": 20})
     vote(approval, who.dora)
     assert fresh(approval).changes == {"gpus": 20}
+
+
+def test_one_whose_side_cannot_be_told_is_nobodys_and_hides_no_other(wish: Wish, who: Cast) -> None:
+    broken, other = submit(wish, who.lin), submit(wish, who.kim)
+    vote(broken, who.ada)
+    wish.fails_side_of = {who.lin.pk}
+    assert [line.approval for line in waiting_of(fresh_person(who.bob))] == [other]
+    services.sweep()
+    assert not Vote.objects.filter(lapsed_at__isnull=False).exists()
+    wish.fails_side_of = set()
+    vote(broken, who.dora)
+    assert fresh(broken).state == S.APPROVED
 
 
 def test_an_older_page_hears_what_came_after_it_and_nothing_before(wish: Wish, who: Cast) -> None:

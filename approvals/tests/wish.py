@@ -37,14 +37,15 @@ class Wish(Kind):
     label = "Wish"
     default_rules = RULES
     measured_by = frozenset({"gpus", "days", "tier"})
-    changeable = frozenset({"gpus"})
 
     asked: dict[int, Measures] = field(default_factory=dict)
     sides: dict[int, frozenset[int]] = field(default_factory=dict)
     free: int | None = 40
     fails: bool = False
     fails_side_of: set[int] = field(default_factory=set)
+    side_fault: type[Exception] = LookupError
     done: list[tuple[int, str, str]] = field(default_factory=list)
+    granted: list[int | None] = field(default_factory=list)
 
     def visible_projects(self, person: object) -> QuerySet[Any, int]:
         pk = person.pk if isinstance(person, Person) else 0
@@ -52,7 +53,7 @@ class Wish(Kind):
 
     def on_its_side(self, project_ids: Collection[int]) -> Mapping[int, frozenset[int]]:
         if broken := self.fails_side_of & set(project_ids):
-            raise LookupError(f"cannot tell who is on the side of {sorted(broken)}")
+            raise self.side_fault(f"cannot tell who is on the side of {sorted(broken)}")
         return {pk: self.sides.get(pk, frozenset()) | {pk} for pk in project_ids}
 
     def told(self, approval: Approval) -> Iterable[int]:
@@ -74,6 +75,7 @@ class Wish(Kind):
         if self.fails:
             raise Conflict("nothing is free any more")
         self.done.append((act.approval.subject_id, act.answer, str(act.actor or "the portal")))
+        self.granted.append(act.changes.get("gpus"))
         subject = locked[Person][act.approval.subject_id]
         if act.answer == Answer.APPROVE:
             subject.display_name += GRANTED

@@ -7,14 +7,14 @@ from projects.models import Project
 
 
 class LimitCrossing(models.Model):
-    """A project's use of a GPU model reached ``level`` per cent of its limit ``since`` then, and was last seen there at
-    ``last_at``. The row goes when use has stayed below for a while; the next crossing is another row."""
+    """A project's use of a GPU model reached ``level`` per cent of its limit ``since`` then. ``below_since``: since
+    when it is below again. The row goes when it has stayed there for a while; the next crossing is another row."""
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="limit_crossings")
     gpu_model = models.ForeignKey(GpuModel, on_delete=models.PROTECT, related_name="+")
     level = models.PositiveSmallIntegerField()
     since = models.DateTimeField()
-    last_at = models.DateTimeField()
+    below_since = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

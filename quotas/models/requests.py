@@ -38,6 +38,8 @@ class QuotaRequest(models.Model):
     cloned_from = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="clones")
     is_raise = models.BooleanField(default=False)
     """Whether it asked for a larger guarantee than was held when it was submitted: it must never grant a smaller."""
+    keeps_limit = models.BooleanField(default=False)
+    """Whether it asked for no lower limit than was held when it was submitted: it must never grant a lower."""
     granted_guaranteed = models.BigIntegerField(null=True)
     granted_limit = models.BigIntegerField(null=True)
     granted_from = models.DateTimeField(null=True)

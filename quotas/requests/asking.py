@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from inventory.capacity import DatedAmount
 from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
 from quotas.models import Claim, ClaimKind, QuotaRequest, Resource
-from quotas.raises import Part, Totals, held, missing
+from quotas.raises import Part, Streams, Totals, added, held, missing
 from quotas.selectors import live_claims
 
 CHANGEABLE = ("guaranteed", "limit", "ends_at")
@@ -66,6 +67,13 @@ class Holdings:
         of another would each pass for small."""
         people = (row for row in self.claims if row.kind != ClaimKind.TEMPORARY or row.granted_by_id is not None)
         return held(_parts(people), within)
+
+    def added(self, asked: Asked, within: Interval) -> list[DatedAmount]:
+        """What granting it adds to what is guaranteed, dated; negative where it gives back."""
+        rows = [(row, (to_interval(row.during), row.guaranteed)) for row in self.claims]
+        raised = tuple(amount for row, amount in rows if row.kind == ClaimKind.TEMPORARY)
+        streams = Streams(tuple(amount for _row, amount in rows), raised)
+        return added(asked.totals, streams, within, is_on_top=asked.is_temporary)
 
     def automatic(self, near: Interval) -> list[Interval]:
         """When raises that the portal granted by itself are in force, of those that touch an interval."""

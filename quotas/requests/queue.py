@@ -12,7 +12,6 @@ from kernel.formats import day, number
 from kernel.intervals import Interval
 from quotas.ledger import LedgerStep, steps, tightest_part
 from quotas.models import QuotaRequest
-from quotas.raises import missing
 from quotas.requests.asking import Asked, Holdings, asked_of, holdings
 from quotas.selectors import model_facts
 
@@ -44,11 +43,11 @@ def _waiting(approval: Approval, request: QuotaRequest, held: Holdings, course: 
     window = asked.window(now)
     if window is None:
         return _decided(approval, request)
-    before = held.through(window)[0]
+    before = held.replaced_through(asked, window)[0]
     more, free = _tightest_need(asked, held, course, window)
     return QueueRow(
         icon="quotas",
-        what=_what(asked, more),
+        what=_what(asked, asked.totals.guaranteed - before.guaranteed),
         title=request.project.name,
         gpu_model=request.gpu_model.title if request.gpu_model else "",
         before=amounts(before.guaranteed, before.shown_limit),
@@ -59,12 +58,11 @@ def _waiting(approval: Approval, request: QuotaRequest, held: Holdings, course: 
 
 
 def _tightest_need(asked: Asked, held: Holdings, course: Course, window: Interval) -> tuple[int, int]:
-    """How much more is asked where that leaves least, and what is free there; nothing more gives 0 or less."""
-    parts = held.replaced_through(asked, window)
-    needs = [part for part in missing(asked.totals, parts) if part.guaranteed > 0]
-    if not needs:
-        return asked.totals.guaranteed - max(part.guaranteed for part in parts), 0
-    found = [(need.guaranteed, tightest_part(course, need.during).free) for need in needs]
+    """How much it adds where that leaves least, and what is free there; nothing more gives 0 or less."""
+    adds = held.added(asked, window)
+    found = [(gpus, tightest_part(course, during).free) for during, gpus in adds if gpus > 0]
+    if not found:
+        return max(gpus for _during, gpus in adds), 0
     return min(found, key=lambda pair: pair[1] - pair[0])
 
 

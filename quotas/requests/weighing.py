@@ -60,7 +60,7 @@ def _with_automatic(window: Interval, holdings: Holdings) -> list[Interval]:
 def summary_of(asked: Asked, holdings: Holdings, model: GpuModel, now: datetime) -> dict[str, Any]:
     """What lists show of it later, whatever has become of the ledger since: before and asked, when it begins."""
     window = asked.window(now)
-    first = holdings.through(window)[0] if window else None
+    first = holdings.replaced_through(asked, window)[0] if window else None
     return {
         "gpu_model": model.title,
         "guaranteed": asked.totals.guaranteed,

@@ -3,6 +3,8 @@
 The caller holds the locks of holder and GPU model, and has judged who may.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -19,7 +21,7 @@ from projects.states import ProjectState
 from quotas.errors import NoResources
 from quotas.ledger import Entry, Plan, supersede
 from quotas.models import Claim, ClaimKind, QuotaRequest
-from quotas.raises import Part, Totals, trimmed
+from quotas.raises import Part, Totals, held, joined, left_of
 from quotas.selectors import live_claims
 from quotas.services.terms import Terms, check_amounts, window
 
@@ -66,10 +68,12 @@ def grant_base(origin: Origin, holder: Holder, terms: Terms, model: GpuModel | N
     during = window(terms)
     replaced = _overlapping(holder, terms, during, ClaimKind.BASE)
     raises = _overlapping(holder, terms, during, ClaimKind.TEMPORARY)
+    # What is left of the raises never adds to what is held: the base alone can ask for more.
     check_amounts(terms, model, during, replaced.touched | raises.touched)
     before = {"superseded": [plain(row, to_interval(row.during)) for row in replaced.rows.values()]}
+    left = _left_of(raises, terms, held([*_parts(replaced), *_parts(raises)], during))
     _make_room(replaced, origin.actor, terms.reason)
-    _swallow(raises, terms, during, origin.actor)
+    _swallow(raises, left, during, origin.actor, terms.reason)
     claim = _new_claim(origin, holder, terms, model, during)
     audit.record("quota.granted", actor=origin.actor, subject=claim, before=before, after=plain(claim, during))
     emit(claim)
@@ -175,23 +179,43 @@ def _make_room(replaced: _Replaced, actor: Person | None, reason: str) -> None:
         _go_on(row, Part(rest, row.guaranteed, row.limit), actor)
 
 
-def _swallow(raises: _Replaced, terms: Terms, during: Interval, actor: Person | None) -> None:
-    """Reduce temporary claims to what the new base leaves of them; those it does not touch stay as they are."""
+def _parts(found: _Replaced) -> list[Part]:
+    return [Part(to_interval(row.during), row.guaranteed, row.limit) for row in found.rows.values()]
+
+
+def _left_of(raises: _Replaced, terms: Terms, stretches: Sequence[Part]) -> dict[int, list[Part]]:
+    """What the new base leaves of each temporary claim, by claim: a part for each stretch that it reaches into."""
     base = Totals(terms.guaranteed, terms.limit)
-    for row in raises.rows.values():
-        whole = to_interval(row.during)
-        overlap = whole.intersection(during)
-        if overlap is None or row.request is None or row.request.granted_guaranteed is None:
+    left: defaultdict[int, list[Part]] = defaultdict(list)
+    for stretch in stretches:
+        there = [row for row in raises.rows.values() if to_interval(row.during).overlaps(stretch.during)]
+        rows = [(Part(stretch.during, row.guaranteed, row.limit), _reached(row)) for row in there]
+        for row, part in zip(there, left_of(rows, base, stretch.guaranteed), strict=True):
+            left[row.pk].append(part)
+    return left
+
+
+def _reached(row: Claim) -> Totals:
+    """The totals that a temporary claim was to reach."""
+    request = row.request
+    if request is None or request.granted_guaranteed is None:
+        return Totals(row.guaranteed, row.limit)
+    return Totals(request.granted_guaranteed, request.granted_limit)
+
+
+def _swallow(
+    raises: _Replaced, left: Mapping[int, Sequence[Part]], during: Interval, actor: Person | None, reason: str
+) -> None:
+    """Reduce temporary claims to what is left of them; those it does not touch stay as they are."""
+    for pk, parts in left.items():
+        row = raises.rows[pk]
+        if all((part.guaranteed, part.limit) == (row.guaranteed, row.limit) for part in parts):
             continue
-        to = Totals(row.request.granted_guaranteed, row.request.granted_limit)
-        was = Part(overlap, row.guaranteed, row.limit)
-        left = trimmed(was, to, base)
-        if left == was:
-            continue
-        plan = supersede([Entry(row.pk, whole, row.guaranteed)], during)
-        _make_room(_Replaced(plan, {row.pk: row}), actor, terms.reason)
-        if not left.is_nothing:
-            _go_on(row, left, actor)
+        plan = supersede([Entry(pk, to_interval(row.during), row.guaranteed)], during)
+        _make_room(_Replaced(plan, {pk: row}), actor, reason)
+        for part in joined(parts):
+            if not part.is_nothing:
+                _go_on(row, part, actor)
 
 
 def _go_on(row: Claim, part: Part, actor: Person | None) -> None:

@@ -13,7 +13,8 @@ from kernel.intervals import Interval
 from projects.models import Project
 from quotas.errors import HasMore, WindowOver
 from quotas.models import Claim, QuotaRequest, Resource
-from quotas.requests.asking import Asked, Holdings, holdings_of, kept_by
+from quotas.raises import Totals, is_lower
+from quotas.requests.asking import Asked, holdings_of, kept_by
 from quotas.services.claims import Origin, grant_base, grant_on_top, require_active
 from quotas.services.requests import step
 from quotas.services.terms import Terms
@@ -36,8 +37,11 @@ def grant_request(
     if window is None:
         raise _over(asked, now)
     holdings = holdings_of(request, now)
+    kept = kept_by(asked, holdings.replaced_through(asked, window))
     if request.is_raise:
-        _refuse_less(asked, holdings, window)
+        _refuse_less(asked, kept)
+    if request.keeps_limit and not asked.is_temporary and asked.totals.limit == request.limit:
+        _refuse_lower_limit(asked, kept)
     origin = Origin(actor, request)
     terms = _terms(request, asked, window)
     if asked.is_temporary:
@@ -50,9 +54,18 @@ def grant_request(
     return claims
 
 
-def _refuse_less(asked: Asked, holdings: Holdings, window: Interval) -> None:
+def _refuse_lower_limit(asked: Asked, kept: Totals) -> None:
+    """The same of the limit; one that who decides has chosen was judged with the vote."""
+    if is_lower(asked.totals.limit, kept.limit):
+        has = _("no limit") if kept.limit is None else number(kept.limit)
+        text = _("The limit is %(held)s by now, more than the %(asked)s that would be granted. Refuse it, or ask back.")
+        words = {"held": has, "asked": number(asked.totals.limit or 0)}
+        raise HasMore(text % words, data={"asked_limit": asked.totals.limit, "held_limit": kept.limit})
+
+
+def _refuse_less(asked: Asked, kept: Totals) -> None:
     """A raise never takes anything away: somebody may have given more meanwhile."""
-    has = kept_by(asked, holdings.replaced_through(asked, window)).guaranteed
+    has = kept.guaranteed
     if has > asked.totals.guaranteed:
         text = _(
             "%(held)s are guaranteed by now, more than the %(asked)s that would be granted. Refuse it, or ask back."

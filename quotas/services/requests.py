@@ -121,11 +121,12 @@ def request_clone(*, actor: Person | None, request_id: int) -> QuotaRequest:
 
 
 def request_discard(*, actor: Person | None, request_id: int) -> QuotaRequest:
-    """Give up a draft. Raises ``Conflict`` for what was submitted: that is withdrawn."""
+    """Give up a draft, and its files with it. Raises ``Conflict`` for what was submitted: that is withdrawn."""
     with unit_of_work():
         someone, row = begin(actor, request_id)
         if row.state != RequestState.DRAFT:
             raise Conflict(_("Only a draft is discarded; withdraw what was submitted."), data={"state": row.state})
+        row.attachments.all().delete()
         step(row, "withdraw", someone)
     return row
 

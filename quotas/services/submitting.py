@@ -19,7 +19,8 @@ from projects.selectors import tier_at
 from projects.services.acts import as_now
 from quotas.errors import Changed, RequestOpen
 from quotas.models import QuotaRequest
-from quotas.requests.asking import asked_of, holdings_of, least_guaranteed
+from quotas.raises import is_lower
+from quotas.requests.asking import asked_of, holdings_of, kept_by, least_guaranteed
 from quotas.requests.checks import missing_faults, purpose_faults, shape_faults
 from quotas.requests.content import WORDS, content_hash
 from quotas.requests.selectors import KIND, open_question, visible_requests
@@ -65,8 +66,8 @@ def submit_locked(row: QuotaRequest, someone: Person, locked: Locked, answer: st
     if existing is not None:
         approval_comment(actor=someone, approval_id=existing.pk, text=answer)
     row.submitted_by, row.submitted_at = someone, clock.now()
-    row.is_raise = _is_raise(row)
-    step(row, "submit", someone, answer.strip(), ("submitted_by", "submitted_at", "is_raise"))
+    row.is_raise, row.keeps_limit = _is_raise(row), _keeps_limit(row)
+    step(row, "submit", someone, answer.strip(), ("submitted_by", "submitted_at", "is_raise", "keeps_limit"))
     # One that was made in this unit is nobody else's yet: it needs no lock, and whoever grants it looks for it here.
     locked = {**locked, QuotaRequest: {row.pk: row}}
     return approval_submit(actor=someone, case=_case(row), existing=existing, locked=locked)
@@ -99,6 +100,14 @@ def _is_raise(row: QuotaRequest) -> bool:
     if window is None:
         return False
     return asked.totals.guaranteed > least_guaranteed(holdings_of(row, now).replaced_through(asked, window))
+
+
+def _keeps_limit(row: QuotaRequest) -> bool:
+    asked, now = asked_of(row), clock.now()
+    window = asked.window(now)
+    if window is None:
+        return False
+    return not is_lower(asked.totals.limit, kept_by(asked, holdings_of(row, now).replaced_through(asked, window)).limit)
 
 
 def _case(row: QuotaRequest) -> Case:

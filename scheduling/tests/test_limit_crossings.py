@@ -92,10 +92,17 @@ def test_a_day_below_the_level_makes_the_next_one_news(project: Project, fake: f
     start = clock.now()
     assert told(start) == [NEAR]
     ends(first, fake)
-    assert told(start + REST + HOUR) == []
+    assert told(start + HOUR) == []
+    assert told(start + REST + 2 * HOUR) == []
     assert not LimitCrossing.objects.exists()
     runs(project, fake, 8)
-    assert told(start + REST + 2 * HOUR) == [NEAR]
+    assert told(start + REST + 3 * HOUR) == [NEAR]
+
+
+def test_days_in_which_nobody_looked_make_no_news(project: Project, fake: factories.FakeNode) -> None:
+    runs(project, fake, 8)
+    assert told() == [NEAR]
+    assert told(clock.now() + 3 * REST) == []
 
 
 def test_a_run_that_was_missed_is_made_up_for_once(project: Project, fake: factories.FakeNode) -> None:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import Role
-from approvals.models import Answer, Step, Vote
+from approvals.models import Answer, LapseReason, Step, Vote
 from approvals.rule_words import rule_title
 from approvals.states import ApprovalState
 from portal.pages.approval.sight import Sight
@@ -79,7 +79,7 @@ def _voted(vote: Vote) -> Stop:
         icon, tone = "closed", "none"
     title = _roles(vote.step.open_to) or str(vote.person)
     label = str(Answer(vote.answer).label)
-    return Stop(icon, tone, f"{title}: {label}", who, vote.at, vote.comment, vote.lapse_reason)
+    return Stop(icon, tone, f"{title}: {label}", who, vote.at, vote.comment, LapseReason.words(vote.lapse_reason))
 
 
 def _waiting(sight: Sight, step: Step) -> Stop:

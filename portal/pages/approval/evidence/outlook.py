@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from inventory.capacity import DatedAmount, reserve_gpus, sweep
 from kernel.intervals import Interval
 from quotas.ledger import ModelFacts
+from quotas.raises import Streams, Totals, added
 
 DAY = timedelta(days=1)
 LEAST_SHOWN, MOST_SHOWN = 14 * DAY, 400 * DAY
@@ -118,18 +119,8 @@ class Asked:
 
     def added(self) -> list[DatedAmount]:
         """What it adds to what is held, dated; negative where it gives back."""
-        swept = sweep((self.held, self.raised), self.during)
-        ends: list[datetime | None] = [at for at, _sums in swept[1:]]
-        return [
-            (Interval(at, end), self._more(held, raised))
-            for (at, (held, raised)), end in zip(swept, [*ends, self.during.end], strict=True)
-        ]
-
-    def _more(self, held: int, raised: int) -> int:
-        """A raise fills up to its total. A new base swallows raises as far as it reaches; they add what they did."""
-        if self.is_on_top:
-            return max(0, self.guaranteed - held)
-        return max(self.guaranteed, min(self.guaranteed + raised, held)) - held
+        totals, claims = Totals(self.guaranteed, None), Streams(self.held, self.raised)
+        return added(totals, claims, self.during, is_on_top=self.is_on_top)
 
 
 def outlook(asked: Asked, facts: ModelFacts, others: Iterable[Asked], now: datetime, midnight: datetime) -> Outlook:
