@@ -66,8 +66,17 @@ def decides_something(person: object) -> bool:
     open_steps = Step.objects.filter(approval__state__in=OPEN, round=F("approval__round"), passed_at__isnull=True)
     if has_role(person, *DECIDING) or open_steps.filter(people__contains=[person.pk]).exists():
         return True
-    in_force = PolicyVersion.objects.order_by("kind", "-number").distinct("kind")
-    return any(person.pk in step.people for policy in in_force for rule in policy.parsed for step in rule.steps)
+    return any(names_person(policy.parsed, person.pk) for policy in policies_in_force())
+
+
+def policies_in_force() -> QuerySet[PolicyVersion]:
+    """The newest version of each kind, of those that have been asked for. One statement."""
+    return PolicyVersion.objects.order_by("kind", "-number").distinct("kind")
+
+
+def names_person(rules: Rules, person_id: int) -> bool:
+    """Whether a step of these rules names somebody."""
+    return any(person_id in step.people for rule in rules for step in rule.steps)
 
 
 def may_comment(person: object, approval: Approval) -> bool:

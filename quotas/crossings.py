@@ -19,7 +19,7 @@ from projects.approvals import leads_of
 from projects.models import Project
 from projects.states import ProjectState
 from quotas.models import LimitCrossing, Resource
-from quotas.selectors import quotas_at
+from quotas.selectors import emergencies_at, quotas_at, with_emergencies
 from quotas.usage import used_at
 
 LEVELS = (80, 100)
@@ -83,26 +83,18 @@ def tell_crossings() -> int:
 
 def _uses(now: datetime) -> dict[Key, Use] | None:
     """Of active projects, where there is a limit; None where nobody can tell."""
-    quotas = quotas_at(now)
-    limits = {
-        (project, model): quota.limit
-        for (project, resource, model), quota in quotas.items()
-        if resource == Resource.GPU and model is not None and quota.limit
-    }
     active = set(Project.objects.filter(state=ProjectState.ACTIVE).values_list("pk", flat=True))
-    used = used_at(now, {project for project, _model in limits} & active)
+    quotas = with_emergencies(quotas_at(now, active), emergencies_at(now, active))
+    limits = {key: quota.limit for key, quota in quotas.items() if quota.limit}
+    used = used_at(now, {project for project, _model in limits})
     if used is None:
         return None
-    return {
-        (project, model): Use(used.get((project, Resource.GPU, model), 0), limit)
-        for (project, model), limit in limits.items()
-        if project in active
-    }
+    return {key: Use(used.get((key[0], Resource.GPU, key[1]), 0), limit) for key, limit in limits.items()}
 
 
 def _still_open(reached: Collection[Crossing], now: datetime) -> set[Crossing]:
-    """The crossings that are not over. One that has been seen below its level for a day is, and is forgotten; time in
-    which nobody looked counts for nothing."""
+    """The crossings that are not over. One that was seen below its level, and a day later still is, is over and
+    forgotten."""
     rows = {(row.project_id, row.gpu_model_id, row.level): row for row in LimitCrossing.objects.all()}
     there = [row.pk for key, row in rows.items() if key in reached and row.below_since is not None]
     LimitCrossing.objects.filter(pk__in=there).update(below_since=None)

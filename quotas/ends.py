@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 import structlog
+from django.db.models import Max
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
@@ -21,10 +22,11 @@ from kernel.calendar import local_day, organisation_zone
 from kernel.intervals import Interval
 from kernel.unit import unit_of_work
 from projects.approvals import leads_of
-from quotas.models import QuotaRequest
+from quotas.models import ClaimKind, QuotaRequest
 from quotas.protected import Running, protected_now, that_stay
 from quotas.raises import Part
 from quotas.requests.asking import Holdings, holdings
+from quotas.selectors import live_claims
 
 GROUP = "quotas"
 TOPICS = (
@@ -112,31 +114,37 @@ def stage_of(starts_at: datetime, ends_at: datetime, now: datetime) -> str | Non
 
 
 def _due(now: datetime) -> list[End]:
-    horizon = now + timedelta(days=max(STAGES) + 2)
-    rows = QuotaRequest.objects.filter(granted_ends_at__gt=now - LOOKED_BACK, granted_ends_at__lt=horizon)
-    found = list(rows.filter(granted_from__lte=now).select_related("project", "gpu_model").order_by("pk"))
+    ends_at = _last_ends(now - LOOKED_BACK, now + timedelta(days=max(STAGES) + 2))
+    rows = QuotaRequest.objects.filter(pk__in=list(ends_at), granted_from__lte=now)
+    found = list(rows.select_related("project", "gpu_model").order_by("pk"))
     if not found:
         return []
     keys = {(row.project_id, row.gpu_model_id or 0) for row in found}
     held = holdings(keys, now - LOOKED_BACK - timedelta(days=1))
-    ends = (_end_alone(row, held[row.project_id, row.gpu_model_id or 0], now) for row in found)
+    ends = (_end_alone(row, ends_at[row.pk], held[row.project_id, row.gpu_model_id or 0], now) for row in found)
     return [end for end in ends if end is not None]
 
 
-def _end_alone(request: QuotaRequest, held: Holdings, now: datetime) -> End | None:
+def _last_ends(first: datetime, last: datetime) -> dict[int, datetime]:
+    """By request, when the last of what it raised ends, if that is between two instants; it may have been shortened."""
+    raised = live_claims().filter(kind=ClaimKind.TEMPORARY, request__isnull=False)
+    ends = raised.values_list("request").annotate(end=Max("during__endswith")).filter(end__gt=first, end__lt=last)
+    return {request: end for request, end in ends if request is not None}
+
+
+def _end_alone(request: QuotaRequest, at: datetime, held: Holdings, now: datetime) -> End | None:
     """One that cannot be worked out keeps no other."""
     try:
-        return _end(request, held, now)
+        return _end(request, at, held, now)
     except Exception:  # noqa: BLE001 - the edge of one raise
         _log.exception("tell_end_failed", request=request.pk)
         return None
 
 
-def _end(request: QuotaRequest, held: Holdings, now: datetime) -> End | None:
+def _end(request: QuotaRequest, at: datetime, held: Holdings, now: datetime) -> End | None:
     """None where no notice is due, and where nothing changes: it was ended before, or goes on by another grant."""
-    at, starts_at = request.granted_ends_at, request.granted_from
-    stage = stage_of(starts_at, at, now) if at is not None and starts_at is not None else None
-    if at is None or stage is None:
+    stage = None if request.granted_from is None else stage_of(request.granted_from, at, now)
+    if stage is None:
         return None
     before, after = _at(held, at - _INSTANT), _at(held, at)
     is_same = (before.guaranteed, before.shown_limit) == (after.guaranteed, after.shown_limit)

@@ -1,6 +1,6 @@
 """Stand-ins: for a time, or for one approval."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
@@ -19,6 +19,8 @@ from kernel.formats import exact_instant
 from kernel.intervals import Interval
 from kernel.ranges import to_interval, to_range
 from kernel.unit import lock, unit_of_work
+
+LONGEST = timedelta(days=5 * 366)
 
 
 def delegation_create(
@@ -118,6 +120,9 @@ def _window(starts_at: datetime | None, ends_at: datetime) -> Interval:
     start = max(starts_at or now, now)
     if ends_at <= start:
         text = _("%(at)s is not after the start.")
+        raise Invalid({"ends_at": text % {"at": exact_instant(ends_at, organisation_zone())}})
+    if ends_at > now + LONGEST:
+        text = _("%(at)s is more than five years ahead.")
         raise Invalid({"ends_at": text % {"at": exact_instant(ends_at, organisation_zone())}})
     return Interval(start, ends_at)
 

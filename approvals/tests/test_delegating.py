@@ -93,6 +93,13 @@ def test_it_ends_after_it_begins(days: int, who: Cast) -> None:
     assert list(refused.value.errors) == ["ends_at"]
 
 
+def test_it_lasts_no_longer_than_five_years(who: Cast) -> None:
+    with pytest.raises(Invalid) as refused:
+        name(who.bob, who.kim, days=1831)
+    assert list(refused.value.errors) == ["ends_at"]
+    assert name(who.bob, who.kim, days=1829)
+
+
 def test_nobody_names_oneself_a_program_or_somebody_who_left(who: Cast) -> None:
     gone, robot = people.deactivated("gone"), people.service_account("robot")
     for other in (who.bob, gone, robot):
@@ -164,8 +171,13 @@ def test_the_same_decision_is_handed_to_the_same_person_once(wish: Wish, who: Ca
 def test_what_was_handed_on_without_an_end_ends_when_somebody_leaves(wish: Wish, who: Cast) -> None:
     approval = submit(wish, who.lin)
     row = services.approval_hand_on(actor=fresh_person(who.ada), approval_id=approval.pk, to_id=who.kim.pk)
+    named = (Rule("all", (StepRule(people=(who.kim.pk, who.bob.pk)),)),)
+    services.policy_set(actor=fresh_person(who.ada), kind=wish.name, rules=named, seen=1, reason="a small team")
     report = people.off_board(who.kim, actor=who.bob)
-    assert {line["what"]: line["count"] for line in report.lines if line["room"] == "approvals"} == {"stand_ins": 1}
+    assert {line["what"]: line["count"] for line in report.lines if line["room"] == "approvals"} == {
+        "stand_ins": 1,
+        "rules": 1,
+    }
     row.refresh_from_db()
     assert row.revoked_at is not None
 

@@ -14,19 +14,13 @@ from approvals.models import Answer, Approval, Step, Vote
 from approvals.selectors import waiting_of
 from approvals.services import Ballot
 from approvals.states import APPROVAL, ApprovalState
-from approvals.tests.wish import GRANTED, Cast, Wish, fresh, fresh_person, stand_in, submit, withdraw
+from approvals.tests.wish import GRANTED, Cast, Wish, fresh, fresh_person, stand_in, submit, vote, withdraw
 from kernel import clock
 from kernel.errors import Conflict, Forbidden, IllegalTransition, Invalid, NotFound, Unauthenticated
 from kernel.models import AuditEntry, StateChange
 
 pytestmark = pytest.mark.django_db
 S = ApprovalState
-
-
-def vote(approval: Approval, by: Person, answer: str = "approve", **more: object) -> Approval:
-    comment = "because" if answer != "approve" else ""
-    ballot = Ballot(answer, **{"comment": comment, **more})  # type: ignore[arg-type]
-    return services.approval_vote(actor=fresh_person(by), approval_id=approval.pk, ballot=ballot)
 
 
 def in_state(state: str, wish: Wish, who: Cast) -> Approval:
@@ -222,52 +216,6 @@ def test_other_content_than_was_looked_at_is_refused(wish: Wish, who: Cast) -> N
     assert refused.value.data["changed"] == ["name"]
 
 
-def test_a_vote_lapses_with_the_content_it_was_given_on(wish: Wish, who: Cast) -> None:
-    approval = submit(wish, who.lin)
-    vote(approval, who.ada)
-    Person.objects.filter(pk=who.lin.pk).update(display_name="Somebody else")
-    vote(approval, who.dora)
-    assert fresh(approval).state == S.WAITING
-    lapsed = Vote.objects.get(lapsed_at__isnull=False)
-    assert lapsed.person == who.ada
-    vote(approval, who.bob)
-    assert fresh(approval).state == S.APPROVED
-
-
-def test_a_vote_lapses_when_its_giver_lost_the_role_and_the_step_is_decided_again(wish: Wish, who: Cast) -> None:
-    approval = submit(wish, who.lin)
-    vote(approval, who.ada)
-    role_revoke(actor=who.bob, person_id=who.ada.pk, role=Role.ADMIN)
-    vote(approval, who.dora)
-    assert (fresh(approval).state, wish.done) == (S.WAITING, [])
-    assert Vote.objects.get(person=who.ada).lapsed_at is not None
-    vote(approval, who.bob)
-    assert fresh(approval).state == S.APPROVED
-    assert wish.done == [(who.lin.pk, "approve", str(who.bob))]
-
-
-def test_what_a_lapsed_vote_changed_is_no_longer_changed(wish: Wish, who: Cast) -> None:
-    approval = submit(wish, who.lin)
-    vote(approval, who.ada, changes={"gpus": 1})
-    assert fresh(approval).changes == {"gpus": 1}
-    role_revoke(actor=who.bob, person_id=who.ada.pk, role=Role.ADMIN)
-    services.votes_judge_again(who.ada.pk)
-    assert fresh(approval).changes == {}
-    vote(approval, who.bob, changes={"gpus": 30})
-    vote(approval, who.dora)
-    assert (fresh(approval).state, wish.granted) == (S.APPROVED, [30])
-
-
-def test_what_a_later_vote_was_given_on_stays_when_the_earlier_one_lapses(wish: Wish, who: Cast) -> None:
-    approval = submit(wish, who.lin)
-    vote(approval, who.ada, changes={"gpus": 20})
-    role_revoke(actor=who.bob, person_id=who.ada.pk, role=Role.ADMIN)
-    vote(approval, who.dora)
-    assert (fresh(approval).state, fresh(approval).changes) == (S.WAITING, {"gpus": 20})
-    vote(approval, who.bob)
-    assert (fresh(approval).state, wish.granted) == (S.APPROVED, [20])
-
-
 def test_the_hash_of_the_content_alone_does_not_decide_on_what_was_changed(wish: Wish, who: Cast) -> None:
     approval = submit(wish, who.lin)
     vote(approval, who.ada, changes={"gpus": 20})
@@ -291,20 +239,6 @@ def test_who_stands_in_for_the_projects_people_does_not_vote(wish: Wish, who: Ca
     approval = submit(wish, who.lin)
     with pytest.raises(OwnRequest):
         vote(approval, who.ada)
-
-
-@pytest.mark.parametrize("how", ["joins the project", "stands in for who asked"])
-def test_a_vote_lapses_when_its_giver_comes_to_the_side_of_who_asks(how: str, wish: Wish, who: Cast) -> None:
-    approval = submit(wish, who.bob)
-    vote(approval, who.ada)
-    if how == "joins the project":
-        wish.sides[who.bob.pk] = frozenset({who.ada.pk})
-    else:
-        stand_in(who.bob, who.ada)
-    vote(approval, who.dora)
-    assert (fresh(approval).state, wish.done) == (S.WAITING, [])
-    [lapsed] = Vote.objects.filter(lapsed_at__isnull=False)
-    assert lapsed.person == who.ada and lapsed.lapse_reason == "right"
 
 
 def test_more_at_stake_at_the_end_appends_the_missing_step(wish: Wish, who: Cast) -> None:
@@ -400,14 +334,3 @@ def test_a_delegation_that_is_over_gives_no_right(wish: Wish, who: Cast, freeze:
     freeze(clock.now() + timedelta(days=3))
     with pytest.raises(NotFound):
         vote(approval, who.kim)
-
-
-def test_a_vote_given_while_a_delegation_lasted_still_counts_after_it(
-    wish: Wish, who: Cast, freeze: Callable[[datetime], None]
-) -> None:
-    stand_in(who.ada, who.kim)
-    approval = submit(wish, who.lin)
-    vote(approval, who.kim)
-    freeze(clock.now() + timedelta(days=3))
-    vote(approval, who.dora)
-    assert fresh(approval).state == S.APPROVED

@@ -16,7 +16,14 @@ from accounts.tests import factories as people
 from approvals.kinds import Act, Case, Kind, Locked, QueueRow
 from approvals.models import Answer, Approval
 from approvals.rules import Measures, Rule, StepRule
-from approvals.services import approval_submit, approval_withdraw, delegation_create, open_approval_id
+from approvals.services import (
+    Ballot,
+    approval_submit,
+    approval_vote,
+    approval_withdraw,
+    delegation_create,
+    open_approval_id,
+)
 from kernel import clock
 from kernel.errors import Conflict, Invalid
 from kernel.unit import lock, unit_of_work
@@ -169,3 +176,10 @@ def stand_in(principal: Person, other: Person) -> None:
     delegation_create(
         actor=principal, stand_in_id=other.pk, starts_at=None, ends_at=clock.now() + timedelta(days=2), reason="away"
     )
+
+
+def vote(approval: Approval, by: Person, answer: str = "approve", **more: object) -> Approval:
+    """One vote, with a comment where it needs one."""
+    comment = "because" if answer != "approve" else ""
+    ballot = Ballot(answer, **{"comment": comment, **more})  # type: ignore[arg-type]
+    return approval_vote(actor=fresh_person(by), approval_id=approval.pk, ballot=ballot)

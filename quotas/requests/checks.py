@@ -15,7 +15,7 @@ from quotas.models import QuotaRequest
 from quotas.raises import Part
 from quotas.requests.asking import Asked, Holdings, asked_of, least_guaranteed, most_guaranteed
 from quotas.selectors import model_facts
-from quotas.services.terms import LATE
+from quotas.windows import LATE
 
 MOST_REASON = 2000
 MOST_GPUS = 2**31 - 1

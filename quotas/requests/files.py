@@ -64,6 +64,14 @@ def type_of(name: str) -> FileType | None:
     return TYPES.get(name.rpartition(".")[2].lower())
 
 
+def size_faults(name: str, size: int) -> list[str]:
+    """The same of its size in bytes alone: what is too large need not be read."""
+    if size <= MOST_BYTES:
+        return []
+    text = _("“%(name)s” has %(size)s; at most %(most)s can be attached.")
+    return [text % {"name": name[:60], "size": byte_size(size), "most": byte_size(MOST_BYTES)}]
+
+
 def faults_of(name: str, content: bytes) -> list[str]:
     """Why this file cannot be taken, in words."""
     kind = type_of(name)
@@ -72,9 +80,8 @@ def faults_of(name: str, content: bytes) -> list[str]:
         return [text % {"name": name[:60], "allowed": ", ".join(sorted(TYPES))}]
     if not content:
         return [_("“%(name)s” is empty.") % {"name": name[:60]}]
-    if len(content) > MOST_BYTES:
-        text = _("“%(name)s” has %(size)s; at most %(most)s can be attached.")
-        return [text % {"name": name[:60], "size": byte_size(len(content)), "most": byte_size(MOST_BYTES)}]
+    if too_large := size_faults(name, len(content)):
+        return too_large
     if not kind.is_of(content):
         return [_("“%(name)s” does not hold what its name says.") % {"name": name[:60]}]
     return []

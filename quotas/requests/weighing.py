@@ -6,6 +6,7 @@ from typing import Any
 
 from approvals.rules import Measures
 from inventory.models import GpuModel
+from kernel.calendar import organisation_zone
 from kernel.intervals import Interval
 from quotas.ledger import steps
 from quotas.requests.asking import APART, Asked, Holdings, least_guaranteed
@@ -38,15 +39,20 @@ def share_of(gpus: int, model: GpuModel, window: Interval) -> float | None:
 
 
 def days_of(windows: Sequence[Interval]) -> int | None:
-    """Days in one of them or another, rounded up; None where one has no end."""
-    seconds, reached = 0.0, None
+    """Days in one of them or another, rounded up; None where one has no end. By the organisation's clocks: a day on
+    which they change is one day, too."""
+    seconds, reached = 0.0, datetime.min  # noqa: DTZ901 - a clock on the wall
     for window in sorted(windows, key=lambda window: window.start):
         if window.end is None:
             return None
-        start = window.start if reached is None else max(window.start, reached)
-        seconds += max(0.0, (window.end - start).total_seconds())
-        reached = window.end if reached is None else max(window.end, reached)
+        start, end = _on_the_wall(window.start), _on_the_wall(window.end)
+        seconds += max(0.0, (end - max(start, reached)).total_seconds())
+        reached = max(end, reached)
     return -(-int(seconds) // DAY_S)
+
+
+def _on_the_wall(at: datetime) -> datetime:
+    return at.astimezone(organisation_zone()).replace(tzinfo=None)
 
 
 def _with_automatic(window: Interval, holdings: Holdings) -> list[Interval]:

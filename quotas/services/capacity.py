@@ -21,7 +21,7 @@ from kernel.unit import lock, unit_of_work
 from quotas.ledger import Entry, Plan, supersede
 from quotas.services.law import promises_kept
 from quotas.services.pools import cover_pools
-from quotas.services.terms import LATE
+from quotas.windows import LATE
 
 MOST_BASIS_POINTS = 10_000
 

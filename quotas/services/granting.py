@@ -57,9 +57,10 @@ def grant_request(
 def _refuse_lower_limit(asked: Asked, kept: Totals) -> None:
     """The same of the limit; one that who decides has chosen was judged with the vote."""
     if is_lower(asked.totals.limit, kept.limit):
-        has = _("no limit") if kept.limit is None else number(kept.limit)
         text = _("The limit is %(held)s by now, more than the %(asked)s that would be granted. Refuse it, or ask back.")
-        words = {"held": has, "asked": number(asked.totals.limit or 0)}
+        if kept.limit is None:
+            text = _("There is no limit by now, and %(asked)s would be granted. Refuse it, or ask back.")
+        words = {"held": number(kept.limit or 0), "asked": number(asked.totals.limit or 0)}
         raise HasMore(text % words, data={"asked_limit": asked.totals.limit, "held_limit": kept.limit})
 
 

@@ -26,7 +26,8 @@ from projects.policies import own_of, standing
 from quotas.models import Claim, Resource
 from quotas.selectors import live_claims
 from quotas.services.claims import Origin, emit, end_claim, grant_base, plain, require_active
-from quotas.services.terms import LATE, Terms, check_shape
+from quotas.services.terms import Terms, check_shape
+from quotas.windows import LATE
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,8 +126,7 @@ def request_discard(*, actor: Person | None, request_id: int) -> QuotaRequest:
         someone, row = begin(actor, request_id)
         if row.state != RequestState.DRAFT:
             raise Conflict(_("Only a draft is discarded; withdraw what was submitted."), data={"state": row.state})
-        row.attachments.all().delete()
-        step(row, "withdraw", someone)
+        _withdraw(row, None, someone, "")
     return row
 
 
@@ -205,6 +204,9 @@ def _led(someone: Person, request_id: int, locked: Locked) -> QuotaRequest:
 
 
 def _withdraw(row: QuotaRequest, approval: Approval | None, actor: Person | None, reason: str) -> None:
+    if row.submitted_at is None:
+        # Nobody was asked: what was to speak for it goes with it.
+        row.attachments.all().delete()
     step(row, "withdraw", actor, reason)
     if approval is not None:
         approval_withdraw(actor=actor, approval=approval, reason=reason)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.utils.translation import gettext as _
 
@@ -19,9 +19,8 @@ from quotas.errors import ExceedsFree
 from quotas.ledger import steps, tightest
 from quotas.models import Resource
 from quotas.selectors import live_claims, model_facts
+from quotas.windows import LATE
 
-LATE = timedelta(minutes=1)
-"""How long after its start a grant may still arrive: a form is filled in, a clock is a little off."""
 MOST_STORAGE = 2**60
 """1 EiB. Storage is not registered by nodes, so this only stops what is surely a slip."""
 MOST_OF_ANYTHING = 2**63 - 1

@@ -146,6 +146,20 @@ def test_only_what_is_granted_says_when_it_ends(model: GpuModel, act: str) -> No
     assert told_at(berlin(PLAIN, -1, 6)) == ([] if act in ("extended", "ended early") else ["ends_soon"])
 
 
+def test_a_raise_that_somebody_shortened_is_told_by_its_new_end(model: GpuModel) -> None:
+    request = raised(model, berlin(PLAIN, hour=12), granted=berlin(PLAIN, -60))
+    with clock.frozen(berlin(PLAIN, -40)):
+        claim = Claim.objects.get(kind=ClaimKind.TEMPORARY)
+        services.claim_end(actor=make.granter(), claim_id=claim.pk, at=berlin(PLAIN, -37))
+    told = {days: told_at(berlin(PLAIN, days, 6)) for days in range(-40, 2)}
+    assert {days: topics for days, topics in told.items() if topics} == {
+        -40: ["ends_soon"],
+        -38: ["ends_soon"],
+        -37: ["ended"],
+    }
+    assert quotas_at(berlin(PLAIN, -37), [request.project_id])[request.project_id, "gpu", model.pk].guaranteed == 8
+
+
 @pytest.mark.parametrize(
     ("length", "left", "stage"),
     [(30, 8, None), (30, 7, "7"), (30, 2, "7"), (30, 1, "1"), (5, 4, None), (5, 1, "1"), (0, 0, None)],

@@ -136,3 +136,18 @@ def test_the_way_of_a_request_through_the_api(draft: QuotaRequest) -> None:
     assert (granted["state"], granted["granted"]["guaranteed"]) == ("approved", 20)
     rows = lead.get("/api/v1/quota-requests", {"state": "approved", "mine": "true"}).json()["results"]
     assert [row["id"] for row in rows] == [granted["id"]]
+
+
+@pytest.mark.parametrize("act", ["request_discard", "request_withdraw"])
+def test_files_of_a_draft_that_is_given_up_go_with_it(draft: QuotaRequest, act: str) -> None:
+    add(draft, "plan.txt", b"A plan")
+    getattr(services, act)(actor=asking.lead_of(draft.project), request_id=draft.pk)
+    assert not draft.attachments.exists()
+
+
+def test_files_of_what_was_asked_stay_with_it(draft: QuotaRequest) -> None:
+    add(draft, "plan.txt", b"A plan")
+    lead = asking.lead_of(draft.project)
+    services.request_submit(actor=lead, request_id=draft.pk)
+    services.request_withdraw(actor=lead, request_id=draft.pk)
+    assert draft.attachments.count() == 1

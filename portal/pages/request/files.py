@@ -19,7 +19,7 @@ from projects.registration import keeping as kept
 from projects.registration.keeping import Keeping
 from quotas.models import QuotaRequest
 from quotas.requests.content import content_hash
-from quotas.requests.files import MOST_BYTES
+from quotas.requests.files import size_faults
 from quotas.requests.selectors import visible_attachment
 from quotas.services.attachments import attachment_add, attachment_remove
 from quotas.services.sending import RequestSending, request_send_new
@@ -39,8 +39,9 @@ def add_files(request: HttpRequest, person: Person, row: QuotaRequest, keeping: 
         try:
             name = file.name or ""
             # What is too large is refused by its size, before it is read.
-            content = file.read() if (file.size or 0) <= MOST_BYTES else b"\0" * (MOST_BYTES + 1)
-            attachment_add(actor=person, request_id=row.pk, name=name, content=content)
+            if too_large := size_faults(name, file.size or 0):
+                raise Invalid({"file": too_large})
+            attachment_add(actor=person, request_id=row.pk, name=name, content=file.read())
             added += 1
         except Invalid as refusal:
             for texts in refusal.errors.values():

@@ -58,13 +58,13 @@ class Create(View):
     def post(self, request: HttpRequest, project_id: int) -> HttpResponse:
         person, project = _asker(request, project_id)
         keeping = kept.sent(request, names.for_new(project.pk))
-        if request.FILES:
-            row = move_to_draft(person, project, keeping)
-            return add_files(request, person, row, names.for_edit(row))
         sheet = _sheet(project, RequestForm(request.POST))
         sending = _sending(request, keeping, sheet, project)
         code = 422
         try:
+            if request.FILES:
+                row = move_to_draft(person, project, keeping)
+                return add_files(request, person, row, names.for_edit(row))
             row_or_none = request_sent_before(person, sending)
             if row_or_none is None and _is_fine(request, sheet, sending):
                 row_or_none = request_send_new(actor=person, project_id=project.pk, sending=sending)

@@ -21,7 +21,7 @@ from portal.pages.request.keeping import NEW
 from projects.models import Project
 from projects.services.members import member_add
 from projects.tests.factories import active_project
-from quotas.models import Claim, QuotaRequest
+from quotas.models import Claim, QuotaRequest, RequestAttachment
 from quotas.requests.selectors import KIND
 from quotas.states import RequestState
 from quotas.tests import asking
@@ -147,6 +147,22 @@ def test_the_same_form_sent_twice_is_one_request(lead: Client, project: Project,
     assert other.status_code == 409
     assert "was sent before, with other values" in text(other)
     assert QuotaRequest.objects.count() == 1
+
+
+def test_a_file_added_after_going_back_costs_no_word(lead: Client, project: Project, model: GpuModel) -> None:
+    sent = typed(model)
+    lead.post(form_of(project), sent)
+    file = SimpleUploadedFile("plan.txt", b"A plan")
+    page = lead.post(form_of(project), {**sent, "reason": "Another reason", "files": file})
+    assert (page.status_code, "Another reason" in text(page)) == (409, True)
+    assert FormDraft.objects.get().data["reason"] == ["Another reason"]
+
+
+def test_a_file_that_is_too_large_is_refused_by_its_own_size(lead: Client, project: Project, model: GpuModel) -> None:
+    file = SimpleUploadedFile("plan.txt", b"x" * (7 * 1024 * 1024))
+    page = lead.post(form_of(project), {**typed(model), "files": file}, follow=True)
+    assert "plan.txt” has 7" in text(page), re.findall(r"plan.txt[^<]{0,90}", text(page))
+    assert not RequestAttachment.objects.exists()
 
 
 def test_a_second_request_for_the_same_model_is_refused_at_the_model(
