@@ -60,6 +60,7 @@ PART_OF = {
     "PolicyReview": "policy",
     "QuotaRequest": "quota request",
     "RequestAttachment": "quota request",
+    "LimitCrossing": "limit crossing",
 }
 """A class whose noun is explained under another word: which."""
 NO_NOUN = {
