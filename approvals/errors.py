@@ -6,7 +6,7 @@ from kernel.errors import Conflict, Forbidden
 
 
 class NotYours(Forbidden):
-    """The person may know of it, but this step is not theirs to decide. ``data``: why."""
+    """The person may know of it, but this step is not theirs to decide. ``data``: approval."""
 
     code = "not_yours_to_decide"
     title = _("This is not yours to decide")

@@ -49,8 +49,7 @@ class Act:
 class QueueRow:
     """What a list shows of one approval. Amounts are whole GPUs.
 
-    ``fits``: whether what is asked fits what is free now, None where it touches no guarantee; ``asked_more`` of
-    ``free``. ``is_waiting_elsewhere`` is never told here: lists know it from the state.
+    ``asked_more`` of ``free``: whether it fits; ``free`` None where it touches no guarantee.
     """
 
     icon: str

@@ -5,6 +5,6 @@ act. Nothing leaves the house before that transaction has committed.
 """
 
 from accounts.notifications.telling import Told, notify, notify_many, settle
-from accounts.notifications.topics import Topic, Urgency, register, register_group
+from accounts.notifications.topics import Topic, Urgency, register
 
-__all__ = ["Told", "Topic", "Urgency", "notify", "notify_many", "register", "register_group", "settle"]
+__all__ = ["Told", "Topic", "Urgency", "notify", "notify_many", "register", "settle"]

@@ -54,13 +54,20 @@ class Topic:
         return self.urgency is Urgency.BLOCKS
 
 
-_GROUPS: dict[str, Group] = {}
+_GROUPS: dict[str, Group] = {
+    group.name: group
+    for group in (
+        Group("approvals", _("Approvals"), _("What waits for your decision, and what became of what you asked for.")),
+        Group("projects", _("Projects"), _("Your projects: their state, their members and their milestones.")),
+        Group("quotas", _("Quotas"), _("Quotas of your projects: granted, changed, about to end, near their limit.")),
+        Group("jobs", _("Jobs"), _("Your jobs: finished, failed, preempted, near their time limit.")),
+        Group("inventory", _("Nodes and capacity"), _("Nodes that fail or need maintenance, and changes of capacity.")),
+        Group("monitoring", _("Alerts"), _("Low use, stuck jobs, sick GPUs and silent agents.")),
+        Group("reviews", _("Review rounds"), _("Priority reviews: what is asked of you, and what was published.")),
+        Group("people", _("People and access"), _("Your roles, your tokens and your account.")),
+    )
+}
 _TOPICS: dict[str, Topic] = {}
-
-
-def register_group(group: Group) -> None:
-    """Add a group to the preferences (in ``AppConfig.ready``); again the same is no harm."""
-    _GROUPS[group.name] = group
 
 
 def register(topic: Topic) -> None:
@@ -86,16 +93,3 @@ def known_topic(name: str) -> Topic | None:
 def groups() -> list[Group]:
     """Every group, in the order of the preferences page."""
     return list(_GROUPS.values())
-
-
-for _name, _label, _help in (
-    ("approvals", _("Approvals"), _("Requests that wait for your decision, and what became of your own.")),
-    ("projects", _("Projects"), _("Your projects: their state, their members and their milestones.")),
-    ("quotas", _("Quotas"), _("Quotas of your projects: granted, changed, about to end.")),
-    ("jobs", _("Jobs"), _("Your jobs: finished, failed, preempted, near their time limit.")),
-    ("inventory", _("Nodes and capacity"), _("Nodes that fail or need maintenance, and changes of capacity.")),
-    ("monitoring", _("Alerts"), _("Low use, stuck jobs, sick GPUs and silent agents.")),
-    ("reviews", _("Review rounds"), _("Priority reviews: what is asked of you, and what was published.")),
-    ("people", _("People and access"), _("Your roles, your tokens and your account.")),
-):
-    register_group(Group(_name, _label, _help))

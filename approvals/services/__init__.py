@@ -9,6 +9,7 @@ from approvals.services.submitting import (
     approval_withdraw,
     lock_with_open,
     open_approval_id,
+    opened,
 )
 from approvals.services.sweeping import sweep
 from approvals.services.talking import approval_comment
@@ -28,6 +29,7 @@ __all__ = [
     "delegation_revoke",
     "lock_with_open",
     "open_approval_id",
+    "opened",
     "policy_in_force",
     "policy_review",
     "policy_set",

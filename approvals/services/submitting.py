@@ -87,6 +87,11 @@ def lock_with_open(kind: str, subject_id: int, wanted: Mapping[type[Model], Iter
     return {**locked, Approval: {} if still is None else locked[Approval]}
 
 
+def opened(locked: Locked) -> Approval | None:
+    """The open approval of what ``lock_with_open`` locked, if there is one."""
+    return next(iter(locked[Approval].values()), None)
+
+
 def open_approval_id(kind: str, subject_id: int) -> int | None:
     """The approval about this that is not decided."""
     rows = Approval.objects.filter(kind=kind, subject_id=subject_id, state__in=OPEN)

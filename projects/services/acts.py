@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from accounts.policies import require_signed_in
 from approvals.models import Approval
-from approvals.services import lock_with_open
+from approvals.services import lock_with_open, opened
 from kernel import clock
 from kernel.errors import Invalid
 from kernel.unit import lock
@@ -39,7 +39,7 @@ def begin_with_approval(
     someone = as_now(actor)
     locked = lock_with_open(REGISTRATION, project_id, {Project: [project_id]})
     project: Project = locked[Project][project_id]
-    return policies.require(someone, action, project), project, next(iter(locked[Approval].values()), None)
+    return policies.require(someone, action, project), project, opened(locked)
 
 
 def begin_new(actor: Person | None, joining: Iterable[Person] = ()) -> Person:

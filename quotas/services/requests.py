@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from approvals.kinds import Locked
 from approvals.models import Approval
-from approvals.services import approval_withdraw, lock_with_open
+from approvals.services import approval_withdraw, lock_with_open, opened
 from inventory.models import GpuModel
 from kernel import audit, clock
 from kernel.errors import Conflict, Invalid, NotFound
@@ -149,7 +149,7 @@ def request_withdraw_by_portal(*, request_id: int, reason: str) -> bool:
         row: QuotaRequest = locked[QuotaRequest][request_id]
         if row.state not in OPEN:
             return False
-        _withdraw(row, next(iter(locked[Approval].values()), None), None, reason)
+        _withdraw(row, opened(locked), None, reason)
     return True
 
 
@@ -163,7 +163,7 @@ def begin_with_approval(actor: Person | None, request_id: int) -> tuple[Person, 
     """The same with the open approval locked, where there is one."""
     someone, wanted = _wanted(actor, request_id)
     locked = lock_with_open(KIND, request_id, wanted)
-    return someone, _led(someone, request_id, locked), next(iter(locked[Approval].values()), None)
+    return someone, _led(someone, request_id, locked), opened(locked)
 
 
 def require_editable(row: QuotaRequest) -> None:

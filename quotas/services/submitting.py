@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Person
 from approvals.kinds import Case, Locked
 from approvals.models import Approval
-from approvals.services import answer_faults, approval_comment, approval_submit, lock_with_open
+from approvals.services import answer_faults, approval_comment, approval_submit, lock_with_open, opened
 from inventory.models import GpuModel
 from kernel import clock
 from kernel.errors import Invalid, NotFound
@@ -62,7 +62,7 @@ def submit_locked(row: QuotaRequest, someone: Person, locked: Locked, answer: st
         raise Changed
     row.gpu_model = locked[GpuModel][row.gpu_model_id]
     _refuse_second(row)
-    existing: Approval | None = next(iter(locked[Approval].values()), None)
+    existing: Approval | None = opened(locked)
     if existing is not None:
         approval_comment(actor=someone, approval_id=existing.pk, text=answer)
     row.submitted_by, row.submitted_at = someone, clock.now()
