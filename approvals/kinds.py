@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 
 from django.db.models import Model, QuerySet
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 
 from accounts.models import Person
 from approvals.models import Answer, Approval
 from approvals.rules import Measures, Rule
+from kernel.errors import Invalid
 
 Locked = Mapping[type[Model], Mapping[Any, Any]]
 """Rows by model and primary key, as ``kernel.unit.lock`` returns them."""
@@ -133,9 +135,10 @@ class Kind(ABC):
     def checked_changes(self, approval: Approval, changes: Mapping[str, Any]) -> dict[str, Any]:
         """The changes as plain values, on top of what was changed before. Raises ``Invalid``.
 
-        Whatever a kind allows here must ask for less than before: votes that were given stay true.
+        Whatever a kind allows here must ask for less than before: votes that were given stay true. A kind that says
+        nothing is decided as it was asked, or not at all.
         """
-        return dict(approval.changes)
+        raise Invalid({"changes": _("%(kind)s: nothing can be changed about it.") % {"kind": self.label}})
 
 
 _kinds: dict[str, Kind] = {}

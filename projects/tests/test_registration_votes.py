@@ -1,5 +1,7 @@
 """Registrations in two steps: what becomes of votes when their givers leave, lose a role, or the content changes."""
 
+from datetime import timedelta
+
 import pytest
 
 from accounts.models import Notification, Person
@@ -12,6 +14,7 @@ from approvals.models import Approval, Vote
 from approvals.rules import Rule, StepRule
 from approvals.services import Ballot, approval_vote
 from kernel import outbox
+from kernel.errors import Invalid
 from projects import services
 from projects.content import REGISTRATION, content_hash
 from projects.models import Project
@@ -130,7 +133,7 @@ def test_off_boarding_ends_votes_and_stand_ins_and_says_so() -> None:
     second, helper = people.admin("second-admin"), people.person("helper")
     _project, approval = asked()
     vote(second, approval)
-    until = approval.submitted_at.replace(year=2099)
+    until = approval.submitted_at + timedelta(days=30)
     flow.delegation_create(actor=second, stand_in_id=helper.pk, starts_at=None, ends_at=until)
     report = people.off_board(second)
     told = {line["what"]: line["count"] for line in report.lines if line["room"] == "approvals"}
@@ -143,7 +146,7 @@ def test_a_stand_in_who_leaves_takes_the_vote_along() -> None:
     people.director()
     second, helper = people.admin("second-admin"), people.person("helper")
     _project, approval = asked()
-    until = approval.submitted_at.replace(year=2099)
+    until = approval.submitted_at + timedelta(days=30)
     flow.delegation_create(actor=second, stand_in_id=helper.pk, starts_at=None, ends_at=until)
     voted = vote(helper, approval)
     assert voted.votes.get().on_behalf_of == second
@@ -185,3 +188,10 @@ def test_what_is_decided_waits_in_no_inbox_any_more() -> None:
     assert [row.person for row in unread.all()] == [director]
     vote(director, approval)
     assert not unread.all().exists()
+
+
+def test_a_registration_is_approved_as_it_was_asked_or_not_at_all() -> None:
+    _project, approval = asked()
+    with pytest.raises(Invalid) as refused:
+        vote(factories.admin(), approval, changes={"gpus": 1})
+    assert list(refused.value.errors) == ["changes"]
