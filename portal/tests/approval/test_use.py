@@ -8,7 +8,8 @@ from kernel.intervals import Interval
 from portal.pages.approval.evidence.outlook import Asked, outlook
 from portal.pages.approval.quota.facts import Held
 from portal.pages.approval.quota.pictures import Amounts, asked_bar, tall_spark
-from portal.pages.approval.quota.use import Use, gpu_hours_of, mean_price, share_of
+from portal.pages.approval.quota.use import Use, gpu_hours_of, share_of
+from portal.pages.price import mean_price
 from quotas.ledger import ModelFacts
 
 START = datetime(2026, 6, 15, tzinfo=UTC)

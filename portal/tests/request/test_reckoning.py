@@ -9,9 +9,10 @@ from django.test import override_settings
 from approvals.rules import Measures, Rule, StepRule
 from inventory.prices import Price, PriceSegment
 from kernel.intervals import Interval
+from portal.pages.price import mean_price
 from portal.pages.request.chart import MOST_BARS, bars_of, day_chart
 from portal.pages.request.fit import Run, fit_of
-from portal.pages.request.money import gpu_hours, mean_price
+from portal.pages.request.money import gpu_hours
 from portal.pages.request.totals import Held, ends_at, first_day, last_day, starts_at
 from portal.pages.request.way import way_of
 from quotas.ledger import ModelFacts
@@ -119,7 +120,7 @@ def test_hours_and_the_mean_price() -> None:
     assert gpu_hours(asked(1, Interval(at(0))), Interval(at(0))) == 30 * 24
     day = Interval(at(0), at(1))
     cuts = {1: [PriceSegment(day, Price(Decimal(2), "USD"))], 2: [PriceSegment(day, Price(Decimal(4), "USD"))]}
-    assert mean_price({1: 8, 2: 24}, cuts) == Decimal("3.5")
+    assert mean_price({1: 8, 2: 24}, cuts) == (Decimal("3.5"), "USD")
 
 
 ADMIN, DIRECTOR = StepRule(("admin",)), StepRule(("director",))

@@ -1,21 +1,18 @@
 """What a project made of its guarantee lately, and what more of it would cost."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.core.cache import cache
 
-from inventory.models import Device, DeviceState, GpuModel
-from inventory.prices import PriceSegment
-from inventory.selectors import price_cuts
-from inventory.states import NodeState
+from inventory.models import GpuModel
 from kernel.intervals import Interval
 from monitoring.engine.series import Window
-from portal.pages.approval.evidence.outlook import DAY, Outlook
+from portal.pages.approval.evidence.outlook import Outlook
 from portal.pages.approval.quota.facts import USE_BACK, Held
+from portal.pages.price import ModelPrice, model_price
 from portal.pages.project.by_model import days_of
 from portal.pages.project.use import held_by_model
 from scheduling.selectors.pieces import pieces_between
@@ -80,38 +77,10 @@ def cost_of(seen: Outlook, model: GpuModel, now: datetime) -> Cost | None:
     """What is asked on top, at the mean price of the model's nodes over a day. None where any of them has no price, or
     they have several currencies: then nothing is said rather than something wrong."""
     gpu_hours = gpu_hours_of(seen)
-    price = _mean_price(model, now) if gpu_hours > 0 else None
-    if price is None:
+    price = model_price(model, now) if gpu_hours > 0 else ModelPrice()
+    if price.per_gpu_hour is None:
         return None
-    return Cost(price[0] * Decimal(gpu_hours), price[1], seen.during.end is None)
-
-
-def _mean_price(model: GpuModel, now: datetime) -> tuple[Decimal, str] | None:
-    """Of a GPU-hour, and in which currency; kept for five minutes. Two statements."""
-    key = f"decision-price:{model.pk}"
-    kept = cache.get(key)
-    if isinstance(kept, list):
-        return (Decimal(kept[0]), kept[1]) if kept else None
-    nodes = Device.objects.filter(gpu_model=model, state=DeviceState.OK).exclude(node__state=NodeState.REMOVED)
-    counts = Counter(nodes.values_list("node_id", flat=True))
-    found = mean_price(counts, price_cuts(counts, Interval(now, now + DAY))) if counts else None
-    cache.set(key, [str(found[0]), found[1]] if found else [], KEPT_S)
-    return found
-
-
-def mean_price(gpus: Mapping[int, int], cuts_of: Mapping[int, Sequence[PriceSegment]]) -> tuple[Decimal, str] | None:
-    """The mean over a day and the GPUs of each node; None where a part of it has no price, or another currency."""
-    total, currencies = Decimal(0), set[str]()
-    for node, cuts in cuts_of.items():
-        for cut in cuts:
-            if cut.price is None or cut.during.end is None:
-                return None
-            currencies.add(cut.price.currency)
-            hours = Decimal((cut.during.end - cut.during.start).total_seconds()) / HOUR_S
-            total += cut.price.per_gpu_hour * gpus[node] * hours
-    if len(currencies) != 1:
-        return None
-    return total / (24 * sum(gpus.values())), currencies.pop()
+    return Cost(price.per_gpu_hour * Decimal(gpu_hours), price.currency, seen.during.end is None)
 
 
 def gpu_hours_of(seen: Outlook) -> float:
