@@ -147,25 +147,27 @@ def test_who_was_slower_keeps_what_was_typed_and_reads_what_changed(wish: Wish, 
 
 
 @pytest.mark.parametrize(
-    ("at", "change"),
+    ("at", "change", "at_fault"),
     [
-        (0, {"name": ""}),
-        (0, {"name": "middle"}),
-        (0, {"most_gpus": "many"}),
-        (0, {"path": "nothing"}),
-        (1, {"path": "people", "people": "nobody-here"}),
-        (1, {"path": "people", "people": ""}),
-        (1, {"hours_1": "0"}),
-        (1, {"most_gpus": ""}),
+        (0, {"name": ""}, 0),
+        (0, {"name": "middle"}, 1),
+        (0, {"most_gpus": "many"}, 0),
+        (0, {"path": "nothing"}, 0),
+        (1, {"path": "people", "people": "nobody-here"}, 1),
+        (1, {"path": "people", "people": ""}, 1),
+        (1, {"hours_1": "0"}, 1),
+        (1, {"most_gpus": ""}, 1),
     ],
 )
-def test_what_is_wrong_stands_at_its_row(at: int, change: dict[str, str], wish: Wish, who: Cast) -> None:
+def test_what_is_wrong_stands_at_its_row(at: int, change: dict[str, str], at_fault: int, wish: Wish, who: Cast) -> None:
     typed = rows()
     typed[at] |= change
     answer = post(who.ada, sent(typed, "preview"))
     assert answer.status_code == 422
     faults = [bool(form.errors) for form in answer.context["editor"].forms]
-    assert any(faults) or answer.context["editor"].faults
+    assert faults == [number == at_fault for number in range(len(faults))], [
+        f.errors for f in answer.context["editor"].forms
+    ]
 
 
 def test_people_are_named_and_read_back(wish: Wish, who: Cast) -> None:

@@ -14,7 +14,7 @@ from kernel import clock
 from kernel.calendar import day_bounds, local_day
 from portal.tests.request.test_form import day, lead, model, project, text, typed
 from projects.models import Project
-from projects.tests.factories import active_project
+from projects.tests.factories import active_project, enrol
 from quotas.models import QuotaRequest
 from quotas.tests import asking
 from quotas.tests import factories as make
@@ -63,6 +63,8 @@ def test_what_takes_them_is_named_to_who_may_know(project: Project, model: GpuMo
     mine = asking.lead_of(project)
     page = said(people.browser(mine), project, model)
     assert "Open winds" not in page
+    enrol(Project.objects.get(name="Open winds"), mine)
+    assert "Open winds" in said(people.browser(mine), project, model)
     assert people.browser(director).post(f"/projects/{project.pk}/request/consequence", typed(model)).status_code == 403
 
 
