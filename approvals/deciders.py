@@ -131,7 +131,8 @@ def asking_side(approvals: Sequence[Approval], people: People) -> dict[int, froz
             found[row.pk] = None
             continue
         whole = side | {row.requester_id}
-        found[row.pk] = whole.union(*(people.standing_in_for(person, row.pk) for person in whole))
+        principals = whole & people.stand_ins.keys()
+        found[row.pk] = whole.union(*(people.standing_in_for(person, row.pk) for person in principals))
     return found
 
 
