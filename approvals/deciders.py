@@ -136,9 +136,14 @@ def asking_side(approvals: Sequence[Approval], people: People) -> dict[int, froz
     return found
 
 
+def side_of(approval: Approval) -> frozenset[int] | None:
+    """The project's side alone; None where it cannot be told."""
+    return frozenset() if approval.project_id is None else _sides([approval])[approval.kind, approval.project_id]
+
+
 def require_known_side(approval: Approval) -> None:
     """Raises ``CannotTell``."""
-    if approval.project_id is not None and _sides([approval])[approval.kind, approval.project_id] is None:
+    if side_of(approval) is None:
         raise CannotTell
 
 

@@ -6,8 +6,8 @@ from django.db.models import F, Q, QuerySet
 
 from accounts.models import Person, Role, RoleGrant
 from accounts.policies import has_role, require_role
-from approvals.deciders import live_delegations
-from approvals.kinds import kind_named, kinds
+from approvals.deciders import live_delegations, side_of
+from approvals.kinds import kinds
 from approvals.models import Approval, PolicyVersion, Step
 from approvals.rules import Rules, never_by_itself
 from approvals.states import OPEN, ApprovalState
@@ -90,13 +90,8 @@ def reads_private_notes(person: object, approval: Approval) -> bool:
     project's side, whatever else they are."""
     if not isinstance(person, Person) or not has_role(person, *SEES_ALL) or approval.requester_id == person.pk:
         return False
-    if approval.project_id is None:
-        return True
-    try:
-        side = kind_named(approval.kind).on_its_side({approval.project_id})[approval.project_id]
-    except LookupError:
-        return False
-    return person.pk not in side
+    side = side_of(approval)
+    return side is not None and person.pk not in side
 
 
 def rules_for(person: object, policy: PolicyVersion) -> Rules:

@@ -4,8 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
 
+from kernel.errors import Invalid
 from kernel.spreadsheet import CSV, XLSX, Cell, csv_of, xlsx_of
+
+MOST_ROWS = 10_000
 
 
 def attachment(content: bytes, kind: str, name: str) -> HttpResponse:
@@ -16,6 +20,13 @@ def attachment(content: bytes, kind: str, name: str) -> HttpResponse:
         "X-Content-Type-Options": "nosniff",
     }
     return HttpResponse(content, content_type=kind, headers=headers)
+
+
+def require_fits(count: int) -> None:
+    """Raises ``Invalid`` for more rows than a file is made of."""
+    if count > MOST_ROWS:
+        text = _("%(count)s rows; at most %(most)s fit a file. Narrow the filters.")
+        raise Invalid({"rows": text % {"count": count, "most": MOST_ROWS}})
 
 
 def sheet_file(form: str, lines: Iterable[Sequence[Cell]], title: str, name: str) -> HttpResponse:

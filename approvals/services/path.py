@@ -66,16 +66,7 @@ def lapse_what_no_longer_counts(approval: Approval) -> list[LapseReason]:
     for the content it was given on. What was carried out already is never touched: call it for an approval that is
     open and locked.
     """
-    people = people_now()
-    asking = asking_side([approval], people)[approval.pk]
-    if asking is None:
-        return []
-    votes = approval.votes.filter(round=approval.round, lapsed_at__isnull=True, answer=Answer.APPROVE)
-    void = [
-        (vote, why)
-        for vote in votes.select_related("step")
-        if (why := _why_void(vote, approval, still_counts(vote, vote.step, people, asking))) is not None
-    ]
+    void = void_votes([approval]).get(approval.pk, [])
     for vote, why in void:
         vote.lapsed_at, vote.lapse_reason = clock.now(), why
         vote.save(update_fields=["lapsed_at", "lapse_reason"])
@@ -90,6 +81,24 @@ def lapse_what_no_longer_counts(approval: Approval) -> list[LapseReason]:
             # Whoever else approved looked at what was changed: then it stays.
             approval.changes = {}
     return [why for _vote, why in void]
+
+
+def void_votes(approvals: Sequence[Approval]) -> dict[int, list[tuple[Vote, LapseReason]]]:
+    """The votes of the round that could not be given now, and why, by approval; those that have any. A constant number
+    of statements."""
+    people = people_now()
+    asking = asking_side(approvals, people)
+    told = {row.pk: row for row in approvals if asking[row.pk] is not None}
+    votes = Vote.objects.filter(approval__in=list(told), lapsed_at__isnull=True, answer=Answer.APPROVE)
+    found: dict[int, list[tuple[Vote, LapseReason]]] = {}
+    for vote in votes.select_related("step"):
+        approval, side = told[vote.approval_id], asking[vote.approval_id]
+        if vote.round != approval.round or side is None:
+            continue
+        why = _why_void(vote, approval, still_counts(vote, vote.step, people, side))
+        if why is not None:
+            found.setdefault(approval.pk, []).append((vote, why))
+    return found
 
 
 def _why_void(vote: Vote, approval: Approval, counts: bool) -> LapseReason | None:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
-from django.db.models import F, prefetch_related_objects
+from django.db.models import prefetch_related_objects
 
 from approvals import telling
 from approvals.deciders import current_steps, deciders
-from approvals.models import Approval, Step, Vote
+from approvals.models import Approval, Step
 from approvals.services.leaving import reopen
+from approvals.services.path import void_votes
 from approvals.states import ApprovalState
 from kernel import clock
 from kernel.unit import lock, unit_of_work
@@ -21,8 +22,8 @@ def sweep() -> int:
     """Remind who has not answered in time, let others decide after as long again, and tell whom it falls to.
 
     Running it twice tells nobody twice; a run that was missed is caught up by the next. Returns how many approvals
-    were looked at. A constant number of statements; only if something fails is each approval taken alone, so that
-    the one that fails does not keep the others.
+    were looked at. A constant number of statements, and some for each in which a vote lapses; only if something fails
+    is each approval taken alone, so that the one that fails does not keep the others.
     """
     ids = list(Approval.objects.filter(state=ApprovalState.WAITING).order_by("pk").values_list("pk", flat=True))
     try:
@@ -70,9 +71,8 @@ def _look_at(ids: Sequence[int]) -> None:
 
 def _judge_votes(rows: Sequence[Approval]) -> None:
     """Votes that could not be given now lapse, whatever came between: nobody decides the next step for nothing."""
-    votes = Vote.objects.filter(approval__in=[row.pk for row in rows], round=F("approval__round"))
-    given = set(votes.filter(lapsed_at__isnull=True).values_list("approval_id", flat=True))
-    reopen([row for row in rows if row.pk in given], None)
+    void = void_votes(rows)
+    reopen([row for row in rows if row.pk in void], None)
 
 
 def _is_long_overdue(step: Step, now: datetime) -> bool:

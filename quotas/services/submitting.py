@@ -66,7 +66,7 @@ def submit_locked(row: QuotaRequest, someone: Person, locked: Locked, answer: st
     if existing is not None:
         approval_comment(actor=someone, approval_id=existing.pk, text=answer)
     row.submitted_by, row.submitted_at = someone, clock.now()
-    row.is_raise, row.keeps_limit = _is_raise(row), _keeps_limit(row)
+    row.is_raise, row.keeps_limit = _never_less(row)
     step(row, "submit", someone, answer.strip(), ("submitted_by", "submitted_at", "is_raise", "keeps_limit"))
     # One that was made in this unit is nobody else's yet: it needs no lock, and whoever grants it looks for it here.
     locked = {**locked, QuotaRequest: {row.pk: row}}
@@ -94,20 +94,15 @@ def _refuse_second(row: QuotaRequest) -> None:
         raise RequestOpen(words, data={"request": found.pk})
 
 
-def _is_raise(row: QuotaRequest) -> bool:
+def _never_less(row: QuotaRequest) -> tuple[bool, bool]:
+    """Whether it asks for a larger guarantee, and for no lower limit, than is held."""
     asked, now = asked_of(row), clock.now()
     window = asked.window(now)
     if window is None:
-        return False
-    return asked.totals.guaranteed > least_guaranteed(holdings_of(row, now).replaced_through(asked, window))
-
-
-def _keeps_limit(row: QuotaRequest) -> bool:
-    asked, now = asked_of(row), clock.now()
-    window = asked.window(now)
-    if window is None:
-        return False
-    return not is_lower(asked.totals.limit, kept_by(asked, holdings_of(row, now).replaced_through(asked, window)).limit)
+        return False, False
+    parts = holdings_of(row, now).replaced_through(asked, window)
+    is_raise = asked.totals.guaranteed > least_guaranteed(parts)
+    return is_raise, not is_lower(asked.totals.limit, kept_by(asked, parts).limit)
 
 
 def _case(row: QuotaRequest) -> Case:

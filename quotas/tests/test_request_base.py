@@ -26,11 +26,6 @@ def model() -> GpuModel:
     return found
 
 
-@pytest.fixture
-def project() -> Project:
-    return active_project()
-
-
 def held(project: Project, model: GpuModel, days: float = 0) -> Quota:
     return quotas_at(asking.in_days(days), [project.pk])[project.pk, "gpu", model.pk]
 

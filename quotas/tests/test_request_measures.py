@@ -9,23 +9,10 @@ from pytest_django import Settings
 from inventory.models import GpuModel
 from kernel import clock
 from projects.models import Project
-from projects.tests import factories
 from quotas.tests import asking
 from quotas.tests import factories as make
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def model() -> GpuModel:
-    """64 H100 of which 60 may be guaranteed."""
-    found, _node = make.capacity(64, reserve=625)
-    return found
-
-
-@pytest.fixture
-def project() -> Project:
-    return factories.active_project()
 
 
 @pytest.mark.parametrize(

@@ -17,18 +17,6 @@ from quotas.tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def model() -> GpuModel:
-    """64 H100 of which 60 may be guaranteed."""
-    found, _node = make.capacity(64, reserve=625)
-    return found
-
-
-@pytest.fixture
-def project() -> Project:
-    return active_project()
-
-
 def held(project: Project, model: GpuModel, days: float = 0) -> Quota:
     quotas = quotas_at(asking.in_days(days), [project.pk])
     return quotas.get((project.pk, "gpu", model.pk), Quota(0, 0))

@@ -9,21 +9,16 @@ from django.views.decorators.http import require_GET
 from accounts.policies import require_signed_in
 from kernel import clock
 from kernel.calendar import local_day, organisation_zone
-from kernel.downloads import sheet_file
-from kernel.errors import Invalid
+from kernel.downloads import require_fits, sheet_file
 from kernel.spreadsheet import Cell
 from portal.pages.request.listing import Row, asked_for, rows_of
-
-MOST_ROWS = 10_000
 
 
 @require_GET
 def export(request: HttpRequest, form: str) -> HttpResponse:
     """What the list at the same address holds, all its pages, as CSV or XLSX. Raises ``Invalid`` for too many."""
     found = asked_for(request, require_signed_in(request.user)).rows
-    if (count := found.count()) > MOST_ROWS:
-        text = _("%(count)s rows; at most %(most)s fit a file. Narrow the filters.")
-        raise Invalid({"rows": text % {"count": count, "most": MOST_ROWS}})
+    require_fits(found.count())
     name = f"quota-requests-{local_day(clock.now()).isoformat()}"
     return sheet_file(form, _lines(rows_of(list(found))), _("Quota requests"), name)
 

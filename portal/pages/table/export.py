@@ -8,22 +8,17 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.policies import require_signed_in
-from kernel.downloads import sheet_file
-from kernel.errors import Invalid
+from kernel.downloads import require_fits, sheet_file
 from portal.pages.table.columns import GROUPS, Column
 from portal.pages.table.table import Table
 from portal.pages.views.address import open_table
-
-MOST_ROWS = 10_000
 
 
 @require_GET
 def export(request: HttpRequest, form: str) -> HttpResponse:
     """The table of the same address as CSV or XLSX; only the rows named by ``ids``, if there are any."""
     _here, table = open_table(require_signed_in(request.user), request.GET)
-    if len(table.rows) > MOST_ROWS:
-        text = _("%(count)s rows; at most %(most)s fit a file. Narrow the filters.")
-        raise Invalid({"rows": text % {"count": len(table.rows), "most": MOST_ROWS}})
+    require_fits(len(table.rows))
     return sheet_file(form, lines_of(table), _("Projects"), f"projects-{table.at.today.isoformat()}")
 
 
